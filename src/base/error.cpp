@@ -1,0 +1,21 @@
+#include "base/error.h"
+
+namespace bet {
+
+std::string quoted(std::string_view value) {
+  constexpr std::size_t kMaxShown = 60;
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string text = "'";
+  for (const char c : value.substr(0, kMaxShown)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      text += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      text += c;
+    }
+  }
+  text += value.size() > kMaxShown ? "'..." : "'";
+  return text;
+}
+
+}  // namespace bet

@@ -1,0 +1,41 @@
+#include "base/files.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace bet {
+
+std::string_view system_message() { return std::strerror(errno); }
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), temporary_(path_) {
+  temporary_ += ".tmp" + std::to_string(::getpid());
+  file_.reset(std::fopen(temporary_.c_str(), "wb"));
+  BET_CHECK(file_ != nullptr, path_.string(), ": cannot write: ", system_message());
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_ == nullptr) return;
+  file_.reset();
+  std::error_code ignored;  // nothing more can be done about a leftover here
+  std::filesystem::remove(temporary_, ignored);
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  BET_CHECK(std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size(),
+            path_.string(), ": cannot write: ", system_message());
+}
+
+void AtomicFile::commit() {
+  BET_CHECK(std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0, path_.string(),
+            ": cannot write: ", system_message());
+  BET_CHECK(std::rename(temporary_.c_str(), path_.c_str()) == 0, path_.string(),
+            ": cannot rename ", temporary_.string(), ": ", system_message());
+  file_.reset();
+}
+
+}  // namespace bet

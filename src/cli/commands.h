@@ -1,0 +1,15 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace bet {
+
+// Each adds its command to the parser; the command runs when the line has been parsed, writes its
+// result to stdout, and throws Error for what goes wrong.
+void add_data_stats(CLI::App& data);
+void add_data_synth(CLI::App& data);
+void add_data_list(CLI::App& data);
+void add_data_get(CLI::App& data);
+void add_plan(CLI::App& app);
+
+}  // namespace bet

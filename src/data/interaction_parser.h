@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "data/id_table.h"
+#include "data/interaction_log.h"
+#include "data/line_blocks.h"
+#include "data/table_format.h"
+
+namespace bet {
+
+// Where parsed interactions go, and what is left out on the way.
+struct InteractionSink {
+  IdBuilder& users;
+  IdBuilder& items;
+  InteractionLog& log;
+  std::optional<double> min_rating;   // lines rated below are skipped and counted
+  bool with_times = false;            // the time column must hold numbers
+  bool in_test = false;               // the mark of what is read now
+  std::uint64_t below_min_rating = 0;
+};
+
+// Ids longer than this are refused.
+constexpr std::size_t kMaxIdBytes = 4096;
+
+// Reads `block` and all that follows of `lines` (whose next() gave `block`). Ids and pairs go to
+// the sink in file order. Errors name file, line and value.
+void parse_interactions(LineBlocks& lines, std::string_view block, const TableFormat& format,
+                        InteractionSink& sink);
+
+}  // namespace bet

@@ -1,0 +1,75 @@
+#include "data/line_blocks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxLineBytes = std::size_t{1} << 26;
+
+}  // namespace
+
+LineBlocks::LineBlocks(const std::filesystem::path& path)
+    : name_(source_name(path)), bytes_(open_bytes(path)), buffer_(kBlockBytes) {}
+
+std::size_t LineBlocks::fill() {
+  const std::size_t before = used_;
+  while (used_ < buffer_.size()) {
+    const std::size_t got = bytes_->read(buffer_.data() + used_, buffer_.size() - used_);
+    if (got == 0) {
+      ended_ = true;
+      break;
+    }
+    used_ += got;
+  }
+  return used_ - before;
+}
+
+void LineBlocks::check_text(std::string_view block) const {
+  const std::size_t nul = block.find('\0');
+  if (nul == std::string_view::npos) return;
+  const auto line = 1 + lines_before_ + std::count(block.begin(), block.begin() + nul, '\n');
+  fail(name_, ":", line, ": NUL byte; this is not a text file");
+}
+
+std::string_view LineBlocks::next() {
+  lines_before_ += static_cast<std::uint64_t>(
+      std::count(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(given_), '\n'));
+  used_ -= given_;
+  std::memmove(buffer_.data(), buffer_.data() + given_, used_);
+  given_ = 0;
+  for (;;) {
+    if (!ended_) fill();
+    if (!started_ && std::string_view(buffer_.data(), used_).starts_with("\xef\xbb\xbf")) {
+      used_ -= 3;
+      std::memmove(buffer_.data(), buffer_.data() + 3, used_);
+      if (!ended_) fill();
+    }
+    started_ = true;
+    if (used_ == 0) return {};
+    const void* newline = ::memrchr(buffer_.data(), '\n', used_);
+    if (newline != nullptr) {
+      given_ = static_cast<std::size_t>(static_cast<const char*>(newline) - buffer_.data()) + 1;
+      break;
+    }
+    if (ended_) {  // the last line has no newline
+      if (used_ == buffer_.size()) buffer_.resize(used_ + 1);
+      buffer_[used_++] = '\n';
+      given_ = used_;
+      break;
+    }
+    check_text({buffer_.data(), used_});
+    BET_CHECK(buffer_.size() < kMaxLineBytes, name_, ":", lines_before_ + 1, ": line longer than ",
+              kMaxLineBytes, " bytes");
+    buffer_.resize(buffer_.size() * 2);
+  }
+  const std::string_view block(buffer_.data(), given_);
+  check_text(block);
+  return block;
+}
+
+}  // namespace bet

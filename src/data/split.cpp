@@ -1,0 +1,121 @@
+#include "data/split.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace bet {
+namespace {
+
+// Moves a random choice of `count` items to the front of the row.
+void choose_to_front(std::span<ItemId> row, std::size_t count, RandomStream& random) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto rest = static_cast<std::uint32_t>(row.size() - i);
+    std::swap(row[i], row[i + random.below(rest)]);
+  }
+}
+
+// Ends of the train and the validation part of a row.
+struct Cuts {
+  std::size_t train;
+  std::size_t validation;
+};
+
+Cuts half_and_quarters(std::size_t n) { return {(n + 1) / 2, (3 * n + 2) / 4}; }
+
+Cuts part_random(std::span<ItemId> row, RandomStream& random) {
+  const Cuts cuts = half_and_quarters(row.size());
+  choose_to_front(row, cuts.validation, random);
+  return cuts;
+}
+
+Cuts part_by_time(std::span<ItemId> row, std::span<const double> times) {
+  std::vector<std::pair<double, ItemId>> ordered;
+  ordered.reserve(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) ordered.emplace_back(times[i], row[i]);
+  std::sort(ordered.begin(), ordered.end());
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] = ordered[i].second;
+  return half_and_quarters(row.size());
+}
+
+Cuts part_given(std::span<ItemId> row, const std::vector<bool>& in_test, std::uint64_t first,
+                RandomStream& random) {
+  std::vector<ItemId> test;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (in_test[first + i]) {
+      test.push_back(row[i]);
+    } else {
+      row[kept++] = row[i];
+    }
+  }
+  std::copy(test.begin(), test.end(), row.begin() + static_cast<std::ptrdiff_t>(kept));
+  const std::size_t validation = (kept + 5) / 10;  // half-up
+  choose_to_front(row.first(kept), kept - validation, random);
+  return {kept - validation, kept};
+}
+
+}  // namespace
+
+SplitKind parse_split_kind(std::string_view name) {
+  for (const SplitKind kind : {SplitKind::kRandom, SplitKind::kGiven, SplitKind::kTime}) {
+    if (name == split_name(kind)) return kind;
+  }
+  fail("unknown split ", quoted(name), "; there are random, given and time");
+}
+
+std::string_view split_name(SplitKind kind) {
+  switch (kind) {
+    case SplitKind::kRandom:
+      return "random";
+    case SplitKind::kGiven:
+      return "given";
+    case SplitKind::kTime:
+      return "time";
+  }
+  return "";
+}
+
+Split::Counts Split::counts() const {
+  Counts counts;
+  for (UserId user = 0; user < num_users(); ++user) {
+    counts.train += train(user).size();
+    counts.validation += validation(user).size();
+    counts.test += test(user).size();
+  }
+  return counts;
+}
+
+Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
+  BET_CHECK(kind != SplitKind::kGiven || !dataset.in_test.empty(), dataset.name,
+            ": --split given needs data with a test part (a folder with train.txt and test.txt)");
+  BET_CHECK(kind != SplitKind::kTime || dataset.times.size() == dataset.num_interactions(),
+            dataset.name, ": --split time needs data with a time column");
+  Split split;
+  split.num_items_ = dataset.num_items();
+  split.items_ = std::move(dataset.interactions.columns);
+  split.begin_ = std::exchange(dataset.interactions.offsets, {0});
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    const std::uint64_t begin = split.begin_[user];
+    const std::span<ItemId> row =
+        split.items_.span().subspan(begin, split.begin_[user + 1] - begin);
+    RandomStream random(seed, "split", user);
+    Cuts cuts{};
+    if (kind == SplitKind::kRandom) cuts = part_random(row, random);
+    if (kind == SplitKind::kTime) {
+      cuts = part_by_time(row, dataset.times.span().subspan(begin, row.size()));
+    }
+    if (kind == SplitKind::kGiven) cuts = part_given(row, dataset.in_test, begin, random);
+    const auto at = [&](std::size_t i) { return row.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::sort(row.begin(), at(cuts.train));
+    std::sort(at(cuts.train), at(cuts.validation));
+    std::sort(at(cuts.validation), row.end());
+    split.validation_begin_.push_back(begin + cuts.train);
+    split.test_begin_.push_back(begin + cuts.validation);
+  }
+  return split;
+}
+
+}  // namespace bet

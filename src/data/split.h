@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/growable.h"
+#include "data/dataset.h"
+
+namespace bet {
+
+enum class SplitKind {
+  kRandom,  // per user at random: 50 % train, 25 % validation, 25 % test
+  kGiven,   // the source's own test part; validation is a random tenth of its train part
+  kTime,    // per user by time, earliest first: 50 % train, 25 % validation, 25 % test
+};
+
+// "random", "given" or "time"; throws on anything else.
+SplitKind parse_split_kind(std::string_view name);
+std::string_view split_name(SplitKind kind);
+
+// The interactions of each user in three parts, each ascending by item. A user's n items are cut
+// after half-up(n/2) and half-up(3n/4): one item goes to train, two to train and validation.
+// Immutable; any thread may read.
+class Split {
+ public:
+  std::uint32_t num_users() const { return static_cast<std::uint32_t>(begin_.size() - 1); }
+  std::uint32_t num_items() const { return num_items_; }
+
+  std::span<const ItemId> train(UserId user) const {
+    return range(begin_[user], validation_begin_[user]);
+  }
+  std::span<const ItemId> validation(UserId user) const {
+    return range(validation_begin_[user], test_begin_[user]);
+  }
+  std::span<const ItemId> test(UserId user) const {
+    return range(test_begin_[user], begin_[user + 1]);
+  }
+  // Train first, then validation: not ascending as a whole.
+  std::span<const ItemId> train_and_validation(UserId user) const {
+    return range(begin_[user], test_begin_[user]);
+  }
+
+  struct Counts {
+    std::uint64_t train = 0;
+    std::uint64_t validation = 0;
+    std::uint64_t test = 0;
+  };
+  Counts counts() const;
+
+ private:
+  friend Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed);
+
+  std::span<const ItemId> range(std::uint64_t begin, std::uint64_t end) const {
+    return items_.span().subspan(begin, end - begin);
+  }
+
+  std::uint32_t num_items_ = 0;
+  Growable<ItemId> items_;
+  std::vector<std::uint64_t> begin_;  // num_users + 1
+  std::vector<std::uint64_t> validation_begin_;
+  std::vector<std::uint64_t> test_begin_;
+};
+
+// Takes the interactions out of the dataset (ids stay) and parts them in place. The same dataset,
+// kind and seed give the same split. Throws where kGiven has no parts or kTime no times.
+Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed);
+
+}  // namespace bet

@@ -1,0 +1,144 @@
+#include "plan/allocate.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+// Values below this share of the largest count as zero, which keeps lambda a finite double.
+constexpr double kTiny = 0x1p-900;
+
+// Descending values with their running sum: sums of clipped multiples cost two binary searches.
+class ClippedSum {
+ public:
+  ClippedSum(std::span<const double> values, double min_dim, double max_dim)
+      : values_(values), min_dim_(min_dim), max_dim_(max_dim), running_(values.size() + 1, 0.0) {
+    for (std::size_t i = 0; i < values.size(); ++i) running_[i + 1] = running_[i] + values[i];
+  }
+
+  double operator()(double lambda) const {
+    const std::size_t full = count_at_least(max_dim_ / lambda, 0);
+    const std::size_t above = count_at_least(min_dim_ / lambda, full);
+    return max_dim_ * static_cast<double>(full) + lambda * (running_[above] - running_[full]) +
+           min_dim_ * static_cast<double>(values_.size() - above);
+  }
+
+ private:
+  std::size_t count_at_least(double bound, std::size_t from) const {
+    const auto it = std::partition_point(values_.begin() + static_cast<std::ptrdiff_t>(from),
+                                         values_.end(), [&](double v) { return v >= bound; });
+    return static_cast<std::size_t>(it - values_.begin());
+  }
+
+  std::span<const double> values_;
+  double min_dim_;
+  double max_dim_;
+  std::vector<double> running_;
+};
+
+// The largest lambda = 2^x whose clipped sum does not pass the total. Bisection over the exponent:
+// values may span hundreds of powers of two.
+double find_lambda(const ClippedSum& sum, double total) {
+  double low = -1100.0;
+  double high = 1000.0;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = 0.5 * (low + high);
+    if (sum(std::exp2(middle)) <= total) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return std::exp2(low);
+}
+
+// Adds one to the `left` rows with the largest fractions, earlier rows first among equals. Fractions
+// are sorted coarsely by bucket; only the bucket that the limit falls into is sorted finely.
+void give_remainder(std::span<std::uint16_t> sizes, std::span<const float> fractions,
+                    std::uint64_t left) {
+  constexpr std::size_t kBuckets = 1024;
+  const auto bucket_of = [](float fraction) {
+    return std::min(static_cast<std::size_t>(fraction * kBuckets), kBuckets - 1);
+  };
+  std::array<std::uint64_t, kBuckets> count{};
+  for (const float fraction : fractions) {
+    if (fraction >= 0) ++count[bucket_of(fraction)];
+  }
+  std::size_t bucket = kBuckets;
+  while (left > 0 && bucket > 0 && count[bucket - 1] <= left) left -= count[--bucket];
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (fractions[i] >= 0 && bucket_of(fractions[i]) >= bucket) ++sizes[i];
+  }
+  if (left == 0) return;
+  assert(bucket > 0);
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (fractions[i] >= 0 && bucket_of(fractions[i]) == bucket - 1) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return fractions[a] > fractions[b]; });
+  for (std::uint64_t i = 0; i < left; ++i) ++sizes[rows[i]];
+}
+
+// Values that are all positive, of which the total is within reach.
+void allocate_positive(std::span<const double> values, std::uint64_t total, std::uint32_t min_dim,
+                       std::uint32_t max_dim, std::span<std::uint16_t> sizes) {
+  if (values.empty()) return;
+  const ClippedSum sum(values, min_dim, max_dim);
+  const double lambda = find_lambda(sum, static_cast<double>(total));
+  std::vector<float> fractions(values.size());
+  std::uint64_t given = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double size = std::clamp<double>(lambda * values[i], min_dim, max_dim);
+    const auto whole = static_cast<std::uint32_t>(size);
+    sizes[i] = static_cast<std::uint16_t>(whole);
+    given += whole;
+    // A full row can take no more; the mark keeps it out.
+    fractions[i] = whole == max_dim ? -1.0F : static_cast<float>(size - whole);
+  }
+  assert(given <= total && total - given <= values.size());
+  give_remainder(sizes, fractions, total - given);
+}
+
+}  // namespace
+
+std::vector<std::uint16_t> allocate_sizes(std::span<const double> values, std::uint64_t total,
+                                          std::uint32_t min_dim, std::uint32_t max_dim) {
+  const std::uint64_t count = values.size();
+  BET_CHECK(min_dim <= max_dim && max_dim <= 0xffff && count * min_dim <= total &&
+                total <= count * max_dim,
+            "cannot share ", total, " parameters among ", count, " rows of ", min_dim, " to ",
+            max_dim);
+  std::vector<std::uint16_t> sizes(count);
+  if (count == 0) return sizes;
+  const double largest = values[0];
+  BET_CHECK(std::isfinite(largest) && largest >= 0, "largest value ", largest,
+            " of a size distribution");
+  // In shares of the largest, so that nothing overflows; what is tiny against it is zero.
+  std::vector<double> scaled(count, 1.0);
+  std::size_t positive = count;
+  if (largest > 0) {
+    for (std::size_t i = 0; i < count; ++i) scaled[i] = values[i] / largest;
+    positive = static_cast<std::size_t>(
+        std::partition_point(scaled.begin(), scaled.end(), [](double v) { return v >= kTiny; }) -
+        scaled.begin());
+  }
+  // However large lambda is, zeros stay at min_dim; what the others cannot take is shared equally.
+  const std::uint64_t zeros = count - positive;
+  const std::uint64_t for_positive =
+      std::min<std::uint64_t>(total - zeros * min_dim, positive * max_dim);
+  const std::span<std::uint16_t> all(sizes);
+  allocate_positive(std::span(scaled).first(positive), for_positive, min_dim, max_dim,
+                    all.first(positive));
+  const std::vector<double> equal(zeros, 1.0);
+  allocate_positive(equal, total - for_positive, min_dim, max_dim, all.subspan(positive));
+  return sizes;
+}
+
+}  // namespace bet

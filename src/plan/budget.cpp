@@ -1,0 +1,108 @@
+#include "plan/budget.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+constexpr std::uint64_t kBytesPerParam = 4;
+
+struct UnitName {
+  std::string_view name;
+  Budget::Unit unit;
+  std::uint64_t multiplier;
+};
+
+// Longer names first: "2MiB" ends in "B" too.
+constexpr std::array<UnitName, 10> kUnits = {{
+    {"KiB", Budget::Unit::kBytes, std::uint64_t{1} << 10},
+    {"MiB", Budget::Unit::kBytes, std::uint64_t{1} << 20},
+    {"GiB", Budget::Unit::kBytes, std::uint64_t{1} << 30},
+    {"kB", Budget::Unit::kBytes, 1'000},
+    {"KB", Budget::Unit::kBytes, 1'000},
+    {"MB", Budget::Unit::kBytes, 1'000'000},
+    {"GB", Budget::Unit::kBytes, 1'000'000'000},
+    {"B", Budget::Unit::kBytes, 1},
+    {"%", Budget::Unit::kShare, 1},
+    {"p", Budget::Unit::kParams, 1},
+}};
+
+std::uint64_t directory_bytes(std::uint32_t max_dim) { return 8 * (std::uint64_t{max_dim} + 1); }
+
+// The smallest budget that works, in the unit that was asked for.
+std::string smallest_text(const Budget& budget, const TableShape& shape) {
+  switch (budget.unit) {
+    case Budget::Unit::kBytes:
+      return std::to_string(table_bytes(shape.min_params(), shape.max_dim)) + "B";
+    case Budget::Unit::kParams:
+      return std::to_string(shape.min_params()) + "p";
+    case Budget::Unit::kShare:
+      break;
+  }
+  // min_dim / max_dim in percent, rounded up to four places: 0.7813% for 1 of 128.
+  const std::uint64_t scaled =
+      (std::uint64_t{shape.min_dim} * 1'000'000 + shape.max_dim - 1) / shape.max_dim;
+  std::string fraction = std::to_string(scaled % 10'000);
+  fraction.insert(0, 4 - fraction.size(), '0');
+  return std::to_string(scaled / 10'000) + "." + fraction + "%";
+}
+
+// The parameters that the budget allows, before the table's own limits; nothing if absurdly many.
+std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableShape& shape) {
+  switch (budget.unit) {
+    case Budget::Unit::kShare:
+      return budget.amount.times(shape.full_params(), 100);
+    case Budget::Unit::kParams:
+      return budget.amount.times(1);
+    case Budget::Unit::kBytes:
+      break;
+  }
+  const std::optional<std::uint64_t> bytes = budget.amount.times(budget.multiplier);
+  if (!bytes) return std::nullopt;
+  const std::uint64_t directory = directory_bytes(shape.max_dim);
+  return *bytes > directory ? (*bytes - directory) / kBytesPerParam : 0;
+}
+
+}  // namespace
+
+std::uint64_t table_bytes(std::uint64_t params, std::uint32_t max_dim) {
+  return kBytesPerParam * params + directory_bytes(max_dim);
+}
+
+Budget parse_budget(std::string_view text) {
+  for (const UnitName& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const auto amount = parse_decimal(text.substr(0, text.size() - unit.name.size()));
+    if (!amount) break;
+    BET_CHECK(amount->digits > 0, "budget ", quoted(text), " is nothing");
+    BET_CHECK(unit.unit != Budget::Unit::kParams || amount->scale == 0, "budget ", quoted(text),
+              ": parameters are whole numbers");
+    return {std::string(text), unit.unit, *amount, unit.multiplier};
+  }
+  fail("budget ", quoted(text),
+       " is not understood; write a share (5%), parameters (450000p) or bytes (1.8MB, 2MiB)");
+}
+
+ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape) {
+  BET_CHECK(shape.num_rows() > 0 && shape.min_dim <= shape.max_dim && shape.max_dim > 0,
+            "no table to budget: ", shape.num_rows(), " rows, sizes ", shape.min_dim, " to ",
+            shape.max_dim);
+  const std::optional<std::uint64_t> allowed = allowed_params(budget, shape);
+  BET_CHECK(!allowed || *allowed >= shape.min_params(), "budget ", budget.text,
+            " is too small for ", shape.num_rows(), " users and items: the smallest is ",
+            smallest_text(budget, shape));
+  ResolvedBudget resolved;
+  resolved.covers_full = !allowed || *allowed >= shape.full_params();
+  resolved.params = resolved.covers_full ? shape.full_params() : *allowed;
+  resolved.bytes = table_bytes(resolved.params, shape.max_dim);
+  if (budget.in_bytes() && !resolved.covers_full) {
+    resolved.bytes = *budget.amount.times(budget.multiplier);
+  }
+  return resolved;
+}
+
+}  // namespace bet

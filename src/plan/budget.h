@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/decimal.h"
+
+namespace bet {
+
+// The shape of an embedding table before any budget.
+struct TableShape {
+  std::uint64_t num_users = 0;
+  std::uint64_t num_items = 0;
+  std::uint32_t max_dim = 128;  // d_max in the paper
+  std::uint32_t min_dim = 1;
+
+  std::uint64_t num_rows() const { return num_users + num_items; }
+  std::uint64_t full_params() const { return num_rows() * max_dim; }
+  std::uint64_t min_params() const { return num_rows() * min_dim; }
+};
+
+// Bytes of an fp32 table of `params` values as stored: rows are grouped by size, so that sizes cost
+// one count per size and side.
+std::uint64_t table_bytes(std::uint64_t params, std::uint32_t max_dim);
+
+// A memory limit as a person writes it.
+struct Budget {
+  enum class Unit { kShare, kParams, kBytes };
+
+  std::string text;  // as written
+  Unit unit = Unit::kShare;
+  Decimal amount;                // percent, parameters or bytes
+  std::uint64_t multiplier = 1;  // of the amount, for bytes: 1000 for kB, 1024 for KiB, ...
+
+  // The promise was made on bytes (else on parameters).
+  bool in_bytes() const { return unit == Unit::kBytes; }
+};
+
+// "5%" (of the full table's parameters), "450000p" (parameters), "1.8MB", "2MiB", "900kB", "64KiB",
+// "4096B" (bytes of the table as stored). Plain decimals; throws on anything else.
+Budget parse_budget(std::string_view text);
+
+// A budget on a given table.
+struct ResolvedBudget {
+  std::uint64_t params = 0;  // most parameters that keep the promise, at most the full table's
+  std::uint64_t bytes = 0;   // most bytes: as asked, or what `params` take as fp32
+  bool covers_full = false;  // the full table fits: nothing needs to be cut
+};
+
+// Throws, naming the smallest possible budget in the same unit, where `budget` cannot hold min_dim
+// parameters for every row.
+ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape);
+
+}  // namespace bet

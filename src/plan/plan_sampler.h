@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "plan/size_plan.h"
+
+namespace bet {
+
+// The four families of size distributions (METHOD 3, step 1).
+enum class SizeFamily { kPowerLaw, kTruncatedExponential, kTruncatedNormal, kLogNormal };
+
+std::string_view family_name(SizeFamily family);
+
+// What a sampled plan was made from.
+struct PlanOrigin {
+  double user_share = 0;  // w: share of the budget given to users
+  SizeFamily user_family = SizeFamily::kPowerLaw;
+  SizeFamily item_family = SizeFamily::kPowerLaw;
+  double user_shape = 0;  // beta of the users' family
+  double item_shape = 0;
+};
+
+struct SampledPlan {
+  SizePlan plan;
+  PlanOrigin origin;
+};
+
+// The rows of a side from the most to the least frequent; ties by index.
+std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> frequencies);
+
+// Draws plans that spend a parameter budget exactly: a share for each side, a size distribution for
+// each side, and larger sizes to more frequent rows. Any thread may draw.
+class PlanSampler {
+ public:
+  // Frequencies are training counts by row. `params` is spent to the last one. Throws if the shape
+  // cannot hold it.
+  PlanSampler(const TableShape& shape, std::uint64_t params,
+              std::span<const std::uint32_t> user_frequencies,
+              std::span<const std::uint32_t> item_frequencies);
+
+  // The plan number `index` under a seed: the same for any order of calls.
+  SampledPlan draw(std::uint64_t seed, std::uint64_t index) const;
+
+  // The plan of a given origin; `index` chooses the random values.
+  SizePlan make_plan(const PlanOrigin& origin, std::uint64_t seed, std::uint64_t index) const;
+
+ private:
+  TableShape shape_;
+  std::uint64_t params_;
+  std::vector<std::uint32_t> user_order_;
+  std::vector<std::uint32_t> item_order_;
+};
+
+}  // namespace bet

@@ -1,0 +1,89 @@
+#include "plan/size_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace bet {
+namespace {
+
+void check_params(const TableShape& shape, std::uint64_t params) {
+  BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "a plan of ", params,
+            " parameters does not exist: ", shape.num_rows(), " rows take ", shape.min_params(),
+            " to ", shape.full_params());
+}
+
+// The first num_users sizes are the users'.
+SizePlan cut_in_two(const TableShape& shape, const std::vector<std::uint16_t>& sizes) {
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(shape.num_users);
+  return {shape, {sizes.begin(), middle}, {middle, sizes.end()}};
+}
+
+}  // namespace
+
+SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_sizes,
+                   std::vector<std::uint16_t> item_sizes)
+    : shape_(shape), user_sizes_(std::move(user_sizes)), item_sizes_(std::move(item_sizes)) {
+  BET_CHECK(shape.max_dim <= std::numeric_limits<std::uint16_t>::max(), "max_dim ", shape.max_dim,
+            " is too large");
+  BET_CHECK(user_sizes_.size() == shape.num_users && item_sizes_.size() == shape.num_items,
+            "a plan of ", user_sizes_.size(), " users and ", item_sizes_.size(),
+            " items for a table of ", shape.num_users, " and ", shape.num_items);
+  for (const std::span<const std::uint16_t> side : {this->user_sizes(), this->item_sizes()}) {
+    for (const std::uint16_t size : side) {
+      BET_CHECK(size >= shape.min_dim && size <= shape.max_dim, "size ", size,
+                " is outside the plan's range ", shape.min_dim, " to ", shape.max_dim);
+      num_params_ += size;
+      largest_size_ = std::max<std::uint32_t>(largest_size_, size);
+    }
+  }
+}
+
+SizePlan full_plan(const TableShape& shape) { return equal_plan(shape, shape.full_params()); }
+
+SizePlan equal_plan(const TableShape& shape, std::uint64_t params) {
+  check_params(shape, params);
+  const auto size = static_cast<std::uint16_t>(params / shape.num_rows());
+  return {shape, std::vector<std::uint16_t>(shape.num_users, size),
+          std::vector<std::uint16_t>(shape.num_items, size)};
+}
+
+SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::uint64_t seed) {
+  check_params(shape, params);
+  BET_CHECK(shape.num_rows() <= std::numeric_limits<std::uint32_t>::max(), shape.num_rows(),
+            " rows are too many for a mixed random plan");
+  RandomStream random(seed, "mixed random plan");
+  const double mean = static_cast<double>(params) / static_cast<double>(shape.num_rows());
+  // Integers in [1, round(2 mean)), as the authors of the compared method drew them.
+  const auto choices = static_cast<std::uint32_t>(std::max(std::lround(2.0 * mean) - 1, 1L));
+  std::vector<std::uint16_t> sizes(shape.num_rows());
+  for (std::uint16_t& size : sizes) {
+    size = static_cast<std::uint16_t>(
+        std::clamp(1 + random.below(choices), shape.min_dim, shape.max_dim));
+  }
+
+  const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  const bool grow = total < params;
+  const std::uint32_t limit = grow ? shape.max_dim : shape.min_dim;
+  std::vector<std::uint32_t> movable;  // rows that are not yet at the limit
+  for (std::uint32_t row = 0; row < sizes.size(); ++row) {
+    if (sizes[row] != limit) movable.push_back(row);
+  }
+  for (std::uint64_t left = grow ? params - total : total - params; left > 0; --left) {
+    std::uint32_t& chosen = movable[random.below(static_cast<std::uint32_t>(movable.size()))];
+    std::uint16_t& size = sizes[chosen];
+    size = static_cast<std::uint16_t>(grow ? size + 1 : size - 1);
+    if (size == limit) {
+      chosen = movable.back();
+      movable.pop_back();
+    }
+  }
+  return cut_in_two(shape, sizes);
+}
+
+}  // namespace bet
