@@ -2,7 +2,7 @@
 
 namespace bet {
 
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
   constexpr std::size_t kMaxShown = 60;
   constexpr char kHex[] = "0123456789abcdef";
   std::string text = "'";

@@ -30,14 +30,14 @@ template <typename... Parts>
 }
 
 // The value in single quotes, fit for a message: control bytes as \xNN, cut after 60 bytes.
-std::string quoted(std::string_view value);
+std::string in_quotes(std::string_view value);
 
 }  // namespace bet
 
 // Always on, in every build.
-#define BET_CHECK(condition, ...)                  \
-  do {                                             \
-    if (!(condition)) [[unlikely]] {               \
-      ::bet::fail(__VA_ARGS__);                    \
-    }                                              \
+#define BET_CHECK(condition, ...)    \
+  do {                               \
+    if (!(condition)) [[unlikely]] { \
+      ::bet::fail(__VA_ARGS__);      \
+    }                                \
   } while (false)

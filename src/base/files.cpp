@@ -26,15 +26,15 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
-  BET_CHECK(std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size(),
-            path_.string(), ": cannot write: ", system_message());
+  BET_CHECK(std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) == bytes.size(), path_.string(),
+            ": cannot write: ", system_message());
 }
 
 void AtomicFile::commit() {
   BET_CHECK(std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0, path_.string(),
             ": cannot write: ", system_message());
-  BET_CHECK(std::rename(temporary_.c_str(), path_.c_str()) == 0, path_.string(),
-            ": cannot rename ", temporary_.string(), ": ", system_message());
+  BET_CHECK(std::rename(temporary_.c_str(), path_.c_str()) == 0, path_.string(), ": cannot rename ",
+            temporary_.string(), ": ", system_message());
   file_.reset();
 }
 

@@ -43,11 +43,10 @@ class Growable {
     data_.get()[size_++] = value;
   }
 
-  // New entries are `value`.
-  void resize(std::size_t size, T value) {
-    if (size > capacity_) reallocate(size);
-    for (std::size_t i = size_; i < size; ++i) data_.get()[i] = value;
-    size_ = size;
+  // Makes room for `size` entries; what is new holds anything.
+  void grow_to(std::size_t size) {
+    if (size > capacity_) reallocate(size + size / 2 + 1024);
+    if (size > size_) size_ = size;
   }
 
   // Cuts the array to its first `size` entries and gives the rest back.

@@ -6,8 +6,8 @@
 
 namespace bet {
 
-// Philox4x32-10 (Salmon et al., SC'11): four random words from a counter and a key. A pure function,
-// so every draw can be computed on its own, in any order, on any device.
+// Philox4x32-10 (Salmon et al., SC'11): four random words from a counter and a key. A pure
+// function, so every draw can be computed on its own, in any order, on any device.
 constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -61,9 +61,10 @@ class RandomStream {
 
  private:
   void refill() {
-    words_ = philox4x32({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
-                         static_cast<std::uint32_t>(index_), static_cast<std::uint32_t>(index_ >> 32)},
-                        key_);
+    words_ =
+        philox4x32({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
+                    static_cast<std::uint32_t>(index_), static_cast<std::uint32_t>(index_ >> 32)},
+                   key_);
     ++block_;
     used_ = 0;
   }

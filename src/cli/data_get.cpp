@@ -25,8 +25,9 @@ void add_data_get(CLI::App& data) {
   command.add_option("--out", options->out, "folder to put it into (default data/NAME)");
   command.callback([options] {
     const CatalogueEntry& entry = find_in_catalogue(options->name);
-    const std::filesystem::path folder =
-        options->out.empty() ? std::filesystem::path("data") / entry.name : std::filesystem::path(options->out);
+    const std::filesystem::path folder = options->out.empty()
+                                             ? std::filesystem::path("data") / entry.name
+                                             : std::filesystem::path(options->out);
     std::fprintf(stderr, "%s: %s\n", entry.name.c_str(), entry.licence.c_str());
     ProgressLine line;
     download(entry.files, folder, [&](const Progress& progress) { line.show(progress); });

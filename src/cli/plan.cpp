@@ -83,8 +83,9 @@ Json run(const PlanCommand& options) {
           {"budget",
            {{"requested", budget.text}, {"params", resolved.params}, {"bytes", resolved.bytes}}},
           {"used", {{"params", used}, {"bytes", table_bytes(used, shape.max_dim)}}},
-          {"full", {{"params", shape.full_params()},
-                    {"bytes", table_bytes(shape.full_params(), shape.max_dim)}}},
+          {"full",
+           {{"params", shape.full_params()},
+            {"bytes", table_bytes(shape.full_params(), shape.max_dim)}}},
           {"origin", planned.origin},
           {"user_sizes", histogram(planned.plan.user_sizes(), options.dim)},
           {"item_sizes", histogram(planned.plan.item_sizes(), options.dim)}};
@@ -122,18 +123,17 @@ void print_text(const Json& json) {
               json["budget"]["requested"].get<std::string>().c_str(),
               with_commas(json["budget"]["params"]).c_str(),
               with_commas(json["budget"]["bytes"]).c_str());
-  std::printf("used    %s parameters, %s bytes; the full table has %s and %s\n",
-              with_commas(json["used"]["params"]).c_str(),
-              with_commas(json["used"]["bytes"]).c_str(),
-              with_commas(json["full"]["params"]).c_str(),
-              with_commas(json["full"]["bytes"]).c_str());
+  std::printf(
+      "used    %s parameters, %s bytes; the full table has %s and %s\n",
+      with_commas(json["used"]["params"]).c_str(), with_commas(json["used"]["bytes"]).c_str(),
+      with_commas(json["full"]["params"]).c_str(), with_commas(json["full"]["bytes"]).c_str());
   const Json& origin = json["origin"];
   if (!origin.is_null()) {
-    std::printf("drawn   %.1f %% to users; users %s (shape %.3f), items %s (shape %.3f)\n",
-                100.0 * origin["user_share"].get<double>(),
-                origin["user_family"].get<std::string>().c_str(), origin["user_shape"].get<double>(),
-                origin["item_family"].get<std::string>().c_str(),
-                origin["item_shape"].get<double>());
+    std::printf(
+        "drawn   %.1f %% to users; users %s (shape %.3f), items %s (shape %.3f)\n",
+        100.0 * origin["user_share"].get<double>(),
+        origin["user_family"].get<std::string>().c_str(), origin["user_shape"].get<double>(),
+        origin["item_family"].get<std::string>().c_str(), origin["item_shape"].get<double>());
   }
   print_sizes("users", json["user_sizes"]);
   print_sizes("items", json["item_sizes"]);

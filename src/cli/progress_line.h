@@ -8,7 +8,8 @@
 namespace bet {
 
 // Shows progress on stderr: one line that is written over, or on something that is no terminal a
-// plain line every ten seconds. Percentage, detail and time left, by the pace since the phase began.
+// plain line every ten seconds. Percentage, detail and time left, by the pace since the phase
+// began.
 class ProgressLine {
  public:
   ProgressLine();

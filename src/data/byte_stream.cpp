@@ -99,8 +99,8 @@ class GzipStream final : public ByteStream {
         member_ended_ = false;
       }
       const int status = inflate(&state_, Z_NO_FLUSH);
-      BET_CHECK(status == Z_OK || status == Z_STREAM_END, raw_->name(), ": damaged gzip data: ",
-                state_.msg != nullptr ? state_.msg : "unexpected end");
+      BET_CHECK(status == Z_OK || status == Z_STREAM_END, raw_->name(),
+                ": damaged gzip data: ", state_.msg != nullptr ? state_.msg : "unexpected end");
       member_ended_ = status == Z_STREAM_END;
     }
     return wanted - state_.avail_out;
@@ -131,8 +131,8 @@ class ZstdStream final : public ByteStream {
         }
       }
       const std::size_t status = ZSTD_decompressStream(state_.get(), &output, &input_);
-      BET_CHECK(!ZSTD_isError(status), raw_->name(), ": damaged zstd data: ",
-                ZSTD_getErrorName(status));
+      BET_CHECK(!ZSTD_isError(status), raw_->name(),
+                ": damaged zstd data: ", ZSTD_getErrorName(status));
       frame_ended_ = status == 0;
       output_pending_ = output.pos == output.size;  // zstd may hold more than fitted
     }

@@ -33,7 +33,8 @@ const std::vector<CatalogueEntry>& catalogue() {
        "29,858 users x 40,981 items, 1,027,370 check-ins, pre-split",
        kLightGcnTerms,
        {{lightgcn_url("gowalla/train.txt"),
-         "sha256:7244696fdeb23911319cf7b689f2e15a3c4c92549c873a5677b44e3f13cc3e62", "train.txt", ""},
+         "sha256:7244696fdeb23911319cf7b689f2e15a3c4c92549c873a5677b44e3f13cc3e62", "train.txt",
+         ""},
         {lightgcn_url("gowalla/test.txt"),
          "sha256:099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3", "test.txt",
          ""}}},
@@ -41,7 +42,8 @@ const std::vector<CatalogueEntry>& catalogue() {
        "31,668 users x 38,048 items, 1,561,406 reviews, pre-split",
        kLightGcnTerms,
        {{lightgcn_url("yelp2018/train.txt"),
-         "sha256:1e9568725a9e833d0ac3bae01c94cd95367f73b3bb6104fd26b5f65ea5054093", "train.txt", ""},
+         "sha256:1e9568725a9e833d0ac3bae01c94cd95367f73b3bb6104fd26b5f65ea5054093", "train.txt",
+         ""},
         {lightgcn_url("yelp2018/test.txt"),
          "sha256:9cd9b37926cd1447a06625ffa7914527573fb097c10cb0bbdb1d1b8ded3742fe", "test.txt",
          ""}}},
@@ -65,7 +67,7 @@ const CatalogueEntry& find_in_catalogue(const std::string& name) {
     if (entry.name == name) return entry;
     known += (known.empty() ? "" : ", ") + entry.name;
   }
-  fail("unknown data set ", quoted(name), "; there are ", known);
+  fail("unknown data set ", in_quotes(name), "; there are ", known);
 }
 
 }  // namespace bet

@@ -25,70 +25,71 @@ using Curl = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
 struct Transfer {
   const RemoteFile* file;
-  fs::path part;
   File out;
-  CURL* curl;
   curl_off_t resumed_from = 0;
   const ProgressFn* progress;
 };
 
-// Opens the part file when the first bytes come: a server that ignores the request to go on sends
-// status 200 and the whole file, which then replaces what was there.
 std::size_t write_part(char* data, std::size_t size, std::size_t count, void* user) {
-  auto& transfer = *static_cast<Transfer*>(user);
-  if (transfer.out == nullptr) {
-    long status = 0;
-    curl_easy_getinfo(transfer.curl, CURLINFO_RESPONSE_CODE, &status);
-    const bool from_start = status == 200;
-    if (from_start) transfer.resumed_from = 0;
-    transfer.out.reset(std::fopen(transfer.part.c_str(), from_start ? "wb" : "ab"));
-    if (transfer.out == nullptr) return 0;
-  }
-  return std::fwrite(data, size, count, transfer.out.get());
+  return std::fwrite(data, size, count, static_cast<Transfer*>(user)->out.get());
 }
 
 int report_progress(void* user, curl_off_t total, curl_off_t done, curl_off_t, curl_off_t) {
   const auto& transfer = *static_cast<Transfer*>(user);
   if (*transfer.progress && total > 0) {
     (*transfer.progress)({"download", static_cast<double>(transfer.resumed_from + done),
-                          static_cast<double>(transfer.resumed_from + total),
-                          transfer.file->url});
+                          static_cast<double>(transfer.resumed_from + total), transfer.file->url});
   }
   return 0;
 }
 
+void set_options(CURL* curl, Transfer& transfer) {
+  curl_easy_setopt(curl, CURLOPT_URL, transfer.file->url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https,file");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 30L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, transfer.resumed_from);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, write_part);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, report_progress);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
+}
+
+// Appends what is missing to the part file.
 void fetch(const RemoteFile& file, const fs::path& part, const ProgressFn& progress) {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   BET_CHECK(initialised == CURLE_OK, "cannot start libcurl: ", curl_easy_strerror(initialised));
   const Curl curl(curl_easy_init(), curl_easy_cleanup);
   BET_CHECK(curl != nullptr, "cannot start libcurl");
-  Transfer transfer{&file, part, nullptr, curl.get(), 0, &progress};
-  if (fs::exists(part)) transfer.resumed_from = static_cast<curl_off_t>(fs::file_size(part));
-  curl_easy_setopt(curl.get(), CURLOPT_URL, file.url.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https,file");
-  curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl.get(), CURLOPT_FAILONERROR, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, 30L);
-  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, 60L);
-  curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, transfer.resumed_from);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, write_part);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &transfer);
-  curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, report_progress);
-  curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &transfer);
+  Transfer transfer{&file, File(std::fopen(part.c_str(), "ab")), 0, &progress};
+  BET_CHECK(transfer.out != nullptr, part.string(), ": cannot write: ", system_message());
+  transfer.resumed_from = static_cast<curl_off_t>(fs::file_size(part));
+  set_options(curl.get(), transfer);
   const CURLcode result = curl_easy_perform(curl.get());
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+  const bool flushed = std::fflush(transfer.out.get()) == 0;
+  BET_CHECK(flushed && result != CURLE_WRITE_ERROR, part.string(),
+            ": cannot write: ", system_message());
   constexpr long kRangeNotSatisfiable = 416;  // the part is already whole: the checksum decides
   if (transfer.resumed_from > 0 && status == kRangeNotSatisfiable) return;
-  BET_CHECK(result == CURLE_OK, file.url, ": cannot download: ", curl_easy_strerror(result),
-            status >= 400 ? join_text(" (HTTP ", status, ")") : "",
-            fs::exists(part) ? "; run again to go on from where it stopped" : "");
-  BET_CHECK(transfer.out == nullptr || std::fflush(transfer.out.get()) == 0, part.string(),
-            ": cannot write: ", system_message());
+  if (transfer.resumed_from > 0 && result == CURLE_RANGE_ERROR) {  // the server cannot go on
+    fs::resize_file(part, 0);
+    fetch(file, part, progress);
+    return;
+  }
+  if (result == CURLE_OK) return;
+  const bool begun = fs::file_size(part) > 0;
+  if (!begun) fs::remove(part);
+  fail(file.url, ": cannot download: ", curl_easy_strerror(result),
+       status >= 400 ? join_text(" (HTTP ", status, ")") : "",
+       begun ? "; run again to go on from where it stopped" : "");
 }
 
 void extract_member(const fs::path& archive, const RemoteFile& file, const fs::path& target) {
@@ -96,19 +97,19 @@ void extract_member(const fs::path& archive, const RemoteFile& file, const fs::p
   BET_CHECK(zip != nullptr, archive.string(), ": not a zip archive");
   BET_CHECK(unzLocateFile(zip.get(), file.zip_member.c_str(), 1) == UNZ_OK &&
                 unzOpenCurrentFile(zip.get()) == UNZ_OK,
-            archive.string(), ": has no ", quoted(file.zip_member));
+            archive.string(), ": has no ", in_quotes(file.zip_member));
   AtomicFile out(target);
   std::string buffer(std::size_t{1} << 18, '\0');
   for (;;) {
     const int got =
         unzReadCurrentFile(zip.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
-    BET_CHECK(got >= 0, archive.string(), ": damaged at ", quoted(file.zip_member), " (minizip ",
+    BET_CHECK(got >= 0, archive.string(), ": damaged at ", in_quotes(file.zip_member), " (minizip ",
               got, ")");
     if (got == 0) break;
     out.write(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
   }
   BET_CHECK(unzCloseCurrentFile(zip.get()) == UNZ_OK, archive.string(), ": wrong CRC of ",
-            quoted(file.zip_member));
+            in_quotes(file.zip_member));
   out.commit();
 }
 
@@ -137,7 +138,7 @@ void download_one(const RemoteFile& file, const fs::path& folder, const Progress
 
 std::string file_checksum(const fs::path& path, const std::string& kind) {
   const EVP_MD* method = EVP_get_digestbyname(kind.c_str());
-  BET_CHECK(method != nullptr, "unknown checksum ", quoted(kind));
+  BET_CHECK(method != nullptr, "unknown checksum ", in_quotes(kind));
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
                                                                         EVP_MD_CTX_free);
   std::ifstream in(path, std::ios::binary);

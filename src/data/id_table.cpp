@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -110,6 +110,7 @@ void IdBuilder::grow_slots() {
   for (std::uint32_t index = 0; index < count_; ++index) {
     std::size_t slot;
     if (numeric_) {
+      if (numbers_[index] < kMaxDirect) continue;
       slot = hash_number(numbers_[index]);
     } else {
       const std::string_view id = text(index);
@@ -122,18 +123,25 @@ void IdBuilder::grow_slots() {
   slots_ = std::move(slots);
 }
 
-std::uint32_t IdBuilder::index_of_number(std::uint64_t number) {
-  if (count_ > 0 && numbers_[last_] == number) return last_;
+std::uint32_t IdBuilder::add_direct(std::uint64_t number) {
+  if (number >= direct_.size()) direct_.resize(std::bit_ceil(number + 1));
+  const std::uint32_t index = add();
+  numbers_.push_back(number);
+  direct_[number] = index + 1;
+  return index;
+}
+
+std::uint32_t IdBuilder::index_of_large(std::uint64_t number) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash_number(number) & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    if (numbers_[slots_[slot] - 1] == number) return last_ = slots_[slot] - 1;
+    if (numbers_[slots_[slot] - 1] == number) return slots_[slot] - 1;
   }
-  last_ = add();
-  slots_[slot] = last_ + 1;
+  const std::uint32_t index = add();
+  slots_[slot] = index + 1;
   numbers_.push_back(number);
   if (std::size_t{count_} * 2 > slots_.size()) grow_slots();
-  return last_;
+  return index;
 }
 
 std::uint32_t IdBuilder::index_of_text(std::string_view id) {
@@ -157,8 +165,9 @@ void IdBuilder::become_text() {
     text_end_.push_back(text_.size());
   }
   numbers_ = {};
+  direct_ = {};
   numeric_ = false;
-  slots_.resize(slots_.size() / 2);
+  slots_.resize(std::bit_ceil(std::size_t{count_} + 512));  // grow_slots doubles it
   grow_slots();
 }
 

@@ -51,6 +51,12 @@ class IdBuilder {
   IdBuilder(std::string what, std::uint64_t max_count);
 
   std::uint32_t index_of(std::string_view id);
+
+  // The same where the caller knows that `id` is a plain integer, and which.
+  std::uint32_t index_of(std::string_view id, std::uint64_t number) {
+    return numeric_ ? index_of_number(number) : index_of_text(id);
+  }
+
   std::uint32_t size() const { return count_; }
 
   struct Result {
@@ -61,7 +67,15 @@ class IdBuilder {
   Result finish();
 
  private:
-  std::uint32_t index_of_number(std::uint64_t number);
+  // Numbers below are looked up by place, at most 4 MiB a side; a hash table takes the others.
+  static constexpr std::uint64_t kMaxDirect = std::uint64_t{1} << 20;
+
+  std::uint32_t index_of_number(std::uint64_t number) {
+    if (number < direct_.size() && direct_[number] != 0) return direct_[number] - 1;
+    return number < kMaxDirect ? add_direct(number) : index_of_large(number);
+  }
+  std::uint32_t add_direct(std::uint64_t number);
+  std::uint32_t index_of_large(std::uint64_t number);
   std::uint32_t index_of_text(std::string_view id);
   std::uint32_t add();
   void grow_slots();
@@ -75,7 +89,8 @@ class IdBuilder {
   Growable<std::uint64_t> numbers_;
   Growable<std::uint64_t> text_end_;
   Growable<char> text_;
-  std::vector<std::uint32_t> slots_;  // open addressing, a power of two, index + 1 or 0
+  std::vector<std::uint32_t> direct_;  // by number, for small ones: index + 1 or 0
+  std::vector<std::uint32_t> slots_;  // all others: open addressing, a power of two, index + 1 or 0
   std::uint32_t last_ = 0;            // index found last: files are often grouped by user
 };
 

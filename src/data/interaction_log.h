@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -30,9 +32,11 @@ struct LoggedRows {
   std::uint64_t duplicates = 0;
 };
 
-// The pairs of a file in the order read, in 7 bytes each (8 past 2^24 users; 8 more with times), and
-// turned into sorted rows in place, so that reading n lines never holds more than that.
+// The pairs of a file in the order read, in 7 bytes each (8 past 2^24 users; 8 more with times),
+// and turned into sorted rows in place, so that reading n lines never holds more than that.
 class InteractionLog {
+  static_assert(std::endian::native == std::endian::little);
+
  public:
   struct Options {
     bool with_parts = false;  // pairs carry a train/test mark; items are limited to 2^31 then
@@ -42,36 +46,59 @@ class InteractionLog {
   explicit InteractionLog(const Options& options) : options_(options) {}
 
   void add(UserId user, ItemId item, bool in_test, double time) {
-    check_room(item);
-    items_.push_back(options_.with_parts ? item << 1 | static_cast<ItemId>(in_test) : item);
-    user_low_.push_back(static_cast<std::uint16_t>(user));
-    user_middle_.push_back(static_cast<std::uint8_t>(user >> 16));
-    if (user >> 24 != 0 || user_high_.size() > 0) add_high(user);
+    check_room(user, item);
+    if (options_.with_parts) item = item << 1 | static_cast<ItemId>(in_test);
+    words_.grow_to(((count_ + 1) * width_ + sizeof(Pair)) / sizeof(ItemId) + 1);
+    set_pair(count_++, Pair{user} << 32 | item);
     if (options_.with_times) times_.push_back(time);
   }
 
-  std::uint64_t size() const { return items_.size(); }
+  std::uint64_t size() const { return count_; }
 
   // Renumbers users and items by the given maps, groups by user, sorts, merges duplicates. A pair
   // of both parts counts as train. The log is empty afterwards.
-  LoggedRows finish(std::span<const std::uint32_t> new_user, std::span<const std::uint32_t> new_item);
+  LoggedRows finish(std::span<const std::uint32_t> new_user,
+                    std::span<const std::uint32_t> new_item);
 
  private:
-  void check_room(ItemId item) const;
-  void add_high(UserId user);
-  UserId user(std::uint64_t entry) const;
-  void set_user(std::uint64_t entry, UserId user);
-  void swap_entries(std::uint64_t a, std::uint64_t b);
-  void renumber(std::span<const std::uint32_t> new_user, std::span<const std::uint32_t> new_item);
-  void group_by_user(const std::vector<std::uint64_t>& offsets);
-  std::uint64_t merge_row(std::uint64_t begin, std::uint64_t end, std::uint64_t out);
-  void sort_row(std::uint64_t begin, std::uint64_t end);
+  // The user in the upper half, the item (with parts: item * 2 + in_test) in the lower.
+  using Pair = std::uint64_t;
+
+  unsigned char* place(std::uint64_t entry) {
+    return reinterpret_cast<unsigned char*>(words_.data()) + entry * width_;
+  }
+  Pair pair(std::uint64_t entry) {
+    Pair value = 0;
+    std::memcpy(&value, place(entry), sizeof(value));
+    return value & mask_;
+  }
+  // In two overlapping halves: neither touches a neighbour.
+  void set_pair(std::uint64_t entry, Pair value) {
+    const std::size_t second = width_ - 4;
+    const auto low = static_cast<std::uint32_t>(value);
+    const auto high = static_cast<std::uint32_t>(value >> (8 * second));
+    std::memcpy(place(entry), &low, sizeof(low));
+    std::memcpy(place(entry) + second, &high, sizeof(high));
+  }
+
+  void check_room(UserId user, ItemId item) {
+    if (count_ >= options_.max_count || user >> 24 != 0 || item >> 31 != 0) [[unlikely]] {
+      handle_large(user, item);
+    }
+  }
+  void handle_large(UserId user, ItemId item);
+  void widen();
+  void renumber(std::span<const std::uint32_t> new_user, std::span<const std::uint32_t> new_item,
+                std::vector<std::uint64_t>& row_sizes);
+  void distribute(std::span<const std::uint64_t> begins, int shift);
+  std::uint64_t write_rows(std::span<const Pair> pairs, std::span<const double> times,
+                           std::uint64_t out, LoggedRows& rows);
 
   Options options_;
-  Growable<ItemId> items_;  // with parts: item * 2 + in_test
-  Growable<std::uint16_t> user_low_;
-  Growable<std::uint8_t> user_middle_;
-  Growable<std::uint8_t> user_high_;  // empty while all users are below 2^24
+  std::uint64_t count_ = 0;
+  std::size_t width_ = 7;            // bytes of a pair; 8 past 2^24 users
+  Pair mask_ = (Pair{1} << 56) - 1;  // of a pair's bytes
+  Growable<ItemId> words_;           // packed pairs, little-endian; later the items
   Growable<double> times_;
 };
 

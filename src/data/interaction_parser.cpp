@@ -1,6 +1,5 @@
 #include "data/interaction_parser.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/plain_number.h"
 
 namespace bet {
 namespace {
@@ -20,31 +20,47 @@ std::string_view trimmed(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// The three ways to end a field. Each sets `field` to the next one of [p, end) and returns where
-// the field after it begins, or nullptr when it was the line's last.
+// The three ways to end a field. `is_delimiter` tells whether one byte ends a field,
+// `ends_at` whether a field ends at p, `after`
+// where the next one begins then (nullptr: the line is done). `next` sets `field` to the one at p
+// and returns after() it.
 
 struct BlankFields {
+  static bool is_delimiter(char c) { return is_blank(c); }
+  static bool ends_at(const char* p, const char* end) { return p == end || is_blank(*p); }
+  static const char* after(const char* p, const char* end) {
+    while (p < end && is_blank(*p)) ++p;
+    return p < end ? p : nullptr;
+  }
   const char* next(const char* p, const char* end, std::string_view& field, std::string&) const {
     while (p < end && is_blank(*p)) ++p;
     const char* begin = p;
     while (p < end && !is_blank(*p)) ++p;
     field = {begin, static_cast<std::size_t>(p - begin)};
-    while (p < end && is_blank(*p)) ++p;
-    return p < end ? p : nullptr;
+    return after(p, end);
   }
 };
 
 struct ColonFields {
+  static bool is_delimiter(char) { return false; }  // it takes two
+  static bool ends_at(const char* p, const char* end) {
+    return p == end || (p[0] == ':' && p + 1 < end && p[1] == ':');
+  }
+  static const char* after(const char* p, const char* end) { return p < end ? p + 2 : nullptr; }
   const char* next(const char* p, const char* end, std::string_view& field, std::string&) const {
     const char* begin = p;
-    while (p < end && !(p[0] == ':' && p + 1 < end && p[1] == ':')) ++p;
+    while (!ends_at(p, end)) ++p;
     field = trimmed(begin, p);
-    return p < end ? p + 2 : nullptr;
+    return after(p, end);
   }
 };
 
 struct CharFields {
   char delimiter;
+
+  bool is_delimiter(char c) const { return c == delimiter; }
+  bool ends_at(const char* p, const char* end) const { return p == end || *p == delimiter; }
+  static const char* after(const char* p, const char* end) { return p < end ? p + 1 : nullptr; }
 
   const char* next(const char* p, const char* end, std::string_view& field,
                    std::string& scratch) const {
@@ -54,7 +70,7 @@ struct CharFields {
     if (!field.empty() && field[0] == '"') [[unlikely]] {
       return next_quoted(field.data() + 1, end, field, scratch);
     }
-    return p < end ? p + 1 : nullptr;
+    return after(p, end);
   }
 
  private:
@@ -65,7 +81,7 @@ struct CharFields {
     scratch.clear();
     for (;; ++p) {
       BET_CHECK(p < end, "unterminated quote before ",
-                quoted({begin, static_cast<std::size_t>(end - begin)}),
+                in_quotes({begin, static_cast<std::size_t>(end - begin)}),
                 " (a quoted field ends on its line)");
       if (*p == '"') {
         if (p + 1 < end && p[1] == '"') {
@@ -78,9 +94,10 @@ struct CharFields {
     }
     ++p;
     while (p < end && is_blank(*p) && *p != delimiter) ++p;
-    BET_CHECK(p == end || *p == delimiter, "text behind a closing quote, after ", quoted(scratch));
+    BET_CHECK(p == end || *p == delimiter, "text behind a closing quote, after ",
+              in_quotes(scratch));
     field = trimmed(scratch.data(), scratch.data() + scratch.size());
-    return p < end ? p + 1 : nullptr;
+    return after(p, end);
   }
 };
 
@@ -88,17 +105,45 @@ double parse_number(std::string_view text, std::string_view what) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   BET_CHECK(error == std::errc() && end == text.data() + text.size() && std::isfinite(value), what,
-            " ", quoted(text), " is not a number");
+            " ", in_quotes(text), " is not a number");
   return value;
 }
 
 void check_id(std::string_view id, std::string_view what) {
   BET_CHECK(!id.empty(), "empty ", what, " id");
   BET_CHECK(id.size() <= kMaxIdBytes, what, " id of ", id.size(), " bytes, at most ", kMaxIdBytes,
-            " are taken: ", quoted(id));
+            " are taken: ", in_quotes(id));
 }
 
-enum Role : int { kUser, kItem, kRating, kTime, kNumRoles, kNone = -1 };
+// A user's or an item's id as it stands in the text.
+struct Id {
+  std::string_view text;
+  bool plain = false;  // a plain integer, `number`
+  std::uint64_t number = 0;
+
+  std::uint32_t index_in(IdBuilder& builder) const {
+    return plain ? builder.index_of(text, number) : builder.index_of(text);
+  }
+};
+
+// As the splitter's next(), for a column of ids: most are short integers that end where the field
+// does, and those skip trimming, quotes and checks.
+template <typename Splitter>
+const char* next_id(const Splitter& splitter, const char* p, const char* end, Id& id,
+                    std::string& scratch, std::string_view what) {
+  const PlainNumber number = scan_plain_number(p);
+  const char* const stop = p + number.length;
+  if (number.length > 0 && stop <= end && splitter.ends_at(stop, end)) {
+    id = {{p, static_cast<std::size_t>(number.length)}, true, number.value};
+    return splitter.after(stop, end);
+  }
+  id.plain = false;
+  p = splitter.next(p, end, id.text, scratch);
+  check_id(id.text, what);
+  return p;
+}
+
+enum class Role : unsigned char { kNone, kUser, kItem, kRating, kTime };
 
 // One interaction a line.
 template <typename Splitter>
@@ -108,36 +153,65 @@ class TableParser {
       : splitter_(splitter), sink_(sink), has_rating_(format.rating >= 0) {
     BET_CHECK(has_rating_ || !sink.min_rating, "--min-rating needs a rating column");
     BET_CHECK(format.time >= 0 || !sink.with_times, "a split by time needs a time column");
-    assign(format.user, kUser);
-    assign(format.item, kItem);
-    if (has_rating_) assign(format.rating, kRating);
-    if (sink.with_times) assign(format.time, kTime);
+    assign(format.user, Role::kUser);
+    assign(format.item, Role::kItem);
+    if (has_rating_) assign(format.rating, Role::kRating);
+    if (sink.with_times) assign(format.time, Role::kTime);
+    two_columns_ = roles_.size() == 2 && roles_[0] == Role::kUser;
+  }
+
+  // The whole of a line that is two short integers and nothing else; returns the next line, or
+  // nullptr for any other line. `p` stands at a line that ends with '\n'.
+  const char* parse_short_line(const char* p) {
+    if (!two_columns_) return nullptr;
+    const PlainNumber user = scan_plain_number(p);
+    const char* const stop = p + user.length;
+    if (user.length == 0 || !splitter_.is_delimiter(*stop)) return nullptr;
+    const PlainNumber item = scan_plain_number(stop + 1);
+    const char* const end = stop + 1 + item.length;
+    if (item.length == 0 || *end != '\n') return nullptr;
+    user_ = {{p, static_cast<std::size_t>(user.length)}, true, user.value};
+    item_ = {{stop + 1, static_cast<std::size_t>(item.length)}, true, item.value};
+    sink_.log.add(user_.index_in(sink_.users), item_.index_in(sink_.items), sink_.in_test, 0.0);
+    return end + 1;
   }
 
   void parse_line(const char* p, const char* end) {
     for (std::size_t column = 0; column < roles_.size(); ++column) {
-      if (p == nullptr) [[unlikely]] fail_short(column);
-      const int role = roles_[column];
-      p = splitter_.next(p, end, role >= 0 ? fields_[role] : ignored_,
-                         scratch_[role >= 0 ? role : 0]);
+      if (p == nullptr) [[unlikely]]
+        fail_short(column);
+      switch (roles_[column]) {
+        case Role::kUser:
+          p = next_id(splitter_, p, end, user_, user_scratch_, "user");
+          break;
+        case Role::kItem:
+          p = next_id(splitter_, p, end, item_, item_scratch_, "item");
+          break;
+        case Role::kRating:
+          p = splitter_.next(p, end, rating_, rating_scratch_);
+          break;
+        case Role::kTime:
+          p = splitter_.next(p, end, time_, time_scratch_);
+          break;
+        case Role::kNone:
+          p = splitter_.next(p, end, ignored_, ignored_scratch_);
+          break;
+      }
     }
-    check_id(fields_[kUser], "user");
-    check_id(fields_[kItem], "item");
     if (has_rating_) {
-      const double rating = parse_number(fields_[kRating], "rating");
+      const double rating = parse_number(rating_, "rating");
       if (sink_.min_rating && rating < *sink_.min_rating) {
         ++sink_.below_min_rating;
         return;
       }
     }
-    const double time = sink_.with_times ? parse_number(fields_[kTime], "time") : 0.0;
-    sink_.log.add(sink_.users.index_of(fields_[kUser]), sink_.items.index_of(fields_[kItem]),
-                  sink_.in_test, time);
+    const double time = sink_.with_times ? parse_number(time_, "time") : 0.0;
+    sink_.log.add(user_.index_in(sink_.users), item_.index_in(sink_.items), sink_.in_test, time);
   }
 
  private:
   void assign(int column, Role role) {
-    if (roles_.size() <= static_cast<std::size_t>(column)) roles_.resize(column + 1, kNone);
+    if (roles_.size() <= static_cast<std::size_t>(column)) roles_.resize(column + 1, Role::kNone);
     roles_[column] = role;
   }
 
@@ -148,10 +222,19 @@ class TableParser {
   Splitter splitter_;
   InteractionSink& sink_;
   bool has_rating_;
-  std::vector<int> roles_;  // by column
-  std::array<std::string_view, kNumRoles> fields_;
-  std::array<std::string, kNumRoles> scratch_;
+  bool two_columns_ = false;  // user, item, and no other column is read
+  std::vector<Role> roles_;   // by column
+  Id user_;
+  Id item_;
+  std::string_view rating_;
+  std::string_view time_;
   std::string_view ignored_;
+  // Where quoted fields are put together.
+  std::string user_scratch_;
+  std::string item_scratch_;
+  std::string rating_scratch_;
+  std::string time_scratch_;
+  std::string ignored_scratch_;
 };
 
 // A user and its items a line; a user without items is known all the same.
@@ -162,21 +245,21 @@ class AdjacencyParser {
     BET_CHECK(!sink.with_times, "a split by time needs a time column; this format has none");
   }
 
+  static const char* parse_short_line(const char*) { return nullptr; }
+
   void parse_line(const char* p, const char* end) {
-    p = splitter_.next(p, end, field_, scratch_);
-    check_id(field_, "user");
-    const UserId user = sink_.users.index_of(field_);
+    p = next_id(splitter_, p, end, id_, scratch_, "user");
+    const UserId user = id_.index_in(sink_.users);
     while (p != nullptr) {
-      p = splitter_.next(p, end, field_, scratch_);
-      check_id(field_, "item");
-      sink_.log.add(user, sink_.items.index_of(field_), sink_.in_test, 0.0);
+      p = next_id(splitter_, p, end, id_, scratch_, "item");
+      sink_.log.add(user, id_.index_in(sink_.items), sink_.in_test, 0.0);
     }
   }
 
  private:
   BlankFields splitter_;
   InteractionSink& sink_;
-  std::string_view field_;
+  Id id_;
   std::string scratch_;
 };
 
@@ -189,6 +272,12 @@ void parse_all(LineBlocks& lines, std::string_view block, bool skip_header, Pars
       const char* const block_end = p + block.size();
       while (p < block_end) {
         ++line;
+        if (!skip_header) {
+          if (const char* next = parser.parse_short_line(p)) {
+            p = next;
+            continue;
+          }
+        }
         const char* newline =
             static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(block_end - p)));
         const char* end = newline;

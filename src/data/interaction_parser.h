@@ -16,9 +16,9 @@ struct InteractionSink {
   IdBuilder& users;
   IdBuilder& items;
   InteractionLog& log;
-  std::optional<double> min_rating;   // lines rated below are skipped and counted
-  bool with_times = false;            // the time column must hold numbers
-  bool in_test = false;               // the mark of what is read now
+  std::optional<double> min_rating;  // lines rated below are skipped and counted
+  bool with_times = false;           // the time column must hold numbers
+  bool in_test = false;              // the mark of what is read now
   std::uint64_t below_min_rating = 0;
 };
 

@@ -14,12 +14,12 @@ constexpr std::size_t kMaxLineBytes = std::size_t{1} << 26;
 }  // namespace
 
 LineBlocks::LineBlocks(const std::filesystem::path& path)
-    : name_(source_name(path)), bytes_(open_bytes(path)), buffer_(kBlockBytes) {}
+    : name_(source_name(path)), bytes_(open_bytes(path)), buffer_(kBlockBytes + kSlack) {}
 
 std::size_t LineBlocks::fill() {
   const std::size_t before = used_;
-  while (used_ < buffer_.size()) {
-    const std::size_t got = bytes_->read(buffer_.data() + used_, buffer_.size() - used_);
+  while (used_ < capacity()) {
+    const std::size_t got = bytes_->read(buffer_.data() + used_, capacity() - used_);
     if (got == 0) {
       ended_ = true;
       break;
@@ -57,15 +57,15 @@ std::string_view LineBlocks::next() {
       break;
     }
     if (ended_) {  // the last line has no newline
-      if (used_ == buffer_.size()) buffer_.resize(used_ + 1);
+      if (used_ == capacity()) buffer_.resize(buffer_.size() + 1);
       buffer_[used_++] = '\n';
       given_ = used_;
       break;
     }
     check_text({buffer_.data(), used_});
-    BET_CHECK(buffer_.size() < kMaxLineBytes, name_, ":", lines_before_ + 1, ": line longer than ",
+    BET_CHECK(capacity() < kMaxLineBytes, name_, ":", lines_before_ + 1, ": line longer than ",
               kMaxLineBytes, " bytes");
-    buffer_.resize(buffer_.size() * 2);
+    buffer_.resize(2 * capacity() + kSlack);
   }
   const std::string_view block(buffer_.data(), given_);
   check_text(block);

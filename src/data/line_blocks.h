@@ -16,10 +16,13 @@ namespace bet {
 // a block's end. Holds one block (1 MiB, or the longest line, at most 64 MiB). Refuses NUL bytes.
 class LineBlocks {
  public:
+  static constexpr std::size_t kSlack = 8;
+
   explicit LineBlocks(const std::filesystem::path& path);
 
   // The next block: whole lines, each ended by '\n' (one is added at the end of the source where it
-  // is missing). Empty at the end. Valid until the next call. A UTF-8 byte-order mark is dropped.
+  // is missing). Empty at the end. Valid until the next call; kSlack bytes behind it can be read
+  // too. A UTF-8 byte-order mark is dropped.
   std::string_view next();
 
   const std::string& name() const { return name_; }
@@ -28,14 +31,15 @@ class LineBlocks {
   std::uint64_t lines_before() const { return lines_before_; }
 
  private:
+  std::size_t capacity() const { return buffer_.size() - kSlack; }
   std::size_t fill();
   void check_text(std::string_view block) const;
 
   std::string name_;
   std::unique_ptr<ByteStream> bytes_;
   std::vector<char> buffer_;
-  std::size_t used_ = 0;       // bytes of the buffer that hold data
-  std::size_t given_ = 0;      // bytes of the buffer given out by the last next()
+  std::size_t used_ = 0;   // bytes of the buffer that hold data
+  std::size_t given_ = 0;  // bytes of the buffer given out by the last next()
   std::uint64_t lines_before_ = 0;
   bool started_ = false;
   bool ended_ = false;

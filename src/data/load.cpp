@@ -81,7 +81,8 @@ std::vector<Source> find_sources(const fs::path& path, bool& with_parts) {
             ": folder without data: no train.txt and no .csv, .tsv, .inter, .data, .dat or .txt "
             "(plain, .gz or .zst)");
   std::string names;
-  for (const fs::path& file : files) names += (names.empty() ? "" : ", ") + file.filename().string();
+  for (const fs::path& file : files)
+    names += (names.empty() ? "" : ", ") + file.filename().string();
   BET_CHECK(files.size() == 1, path.string(), ": which file? There are ", names);
   return {{files[0]}};
 }

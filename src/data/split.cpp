@@ -63,7 +63,7 @@ SplitKind parse_split_kind(std::string_view name) {
   for (const SplitKind kind : {SplitKind::kRandom, SplitKind::kGiven, SplitKind::kTime}) {
     if (name == split_name(kind)) return kind;
   }
-  fail("unknown split ", quoted(name), "; there are random, given and time");
+  fail("unknown split ", in_quotes(name), "; there are random, given and time");
 }
 
 std::string_view split_name(SplitKind kind) {

@@ -15,12 +15,12 @@ namespace bet {
 namespace {
 
 constexpr double kZipfExponent = 0.8;
-constexpr double kZipfShift = 5.0;          // flattens the very head, as real catalogues do
-constexpr double kActivityExponent = 2.2;   // of the users' power law
-constexpr double kMaxActivity = 30.0;       // largest activity over the smallest
-constexpr double kInterestDecay = 1.8;      // the j-th favourite cluster weighs j^-decay
-constexpr double kNoise = 0.1;              // share of draws by popularity alone
-constexpr int kMaxTries = 200;              // draws of one interaction before any free item will do
+constexpr double kZipfShift = 5.0;         // flattens the very head, as real catalogues do
+constexpr double kActivityExponent = 2.2;  // of the users' power law
+constexpr double kMaxActivity = 30.0;      // largest activity over the smallest
+constexpr double kInterestDecay = 1.8;     // the j-th favourite cluster weighs j^-decay
+constexpr double kNoise = 0.1;             // share of draws by popularity alone
+constexpr int kMaxTries = 200;             // draws of one interaction before any free item will do
 
 // Items with their running popularity, to draw one in proportion.
 struct Shelf {
@@ -58,11 +58,10 @@ std::vector<std::uint64_t> draw_activity(const SyntheticOptions& options) {
   std::uint64_t given = 0;
   for (std::uint32_t user = 0; user < options.num_users; ++user) {
     running += weight[user];
-    const auto until =
-        user + 1 == options.num_users
-            ? options.num_interactions
-            : static_cast<std::uint64_t>(running / total *
-                                         static_cast<double>(options.num_interactions));
+    const auto until = user + 1 == options.num_users
+                           ? options.num_interactions
+                           : static_cast<std::uint64_t>(
+                                 running / total * static_cast<double>(options.num_interactions));
     activity[user] = std::min<std::uint64_t>(until - given, options.num_items);
     given = until;
   }
@@ -113,7 +112,7 @@ TextLayout layout_of(const std::filesystem::path& path) {
   if (path == "-" || ending == ".csv") return {"user_id,item_id\n", ','};
   if (ending == ".tsv") return {"user_id\titem_id\n", '\t'};
   if (ending == ".inter") return {"user_id:token\titem_id:token\n", '\t'};
-  fail(path.string(), ": cannot tell the format from the ending ", quoted(ending),
+  fail(path.string(), ": cannot tell the format from the ending ", in_quotes(ending),
        "; there are .csv, .tsv and .inter");
 }
 
@@ -123,8 +122,7 @@ void SyntheticOptions::validate() const {
   BET_CHECK(num_users > 0 && num_items > 0 && num_clusters > 0 && num_interactions > 0,
             "synthetic data needs at least one user, item, cluster and interaction; asked for ",
             num_users, ", ", num_items, ", ", num_clusters, " and ", num_interactions);
-  BET_CHECK(num_interactions <= std::uint64_t{num_users} * num_items / 2 ||
-                num_interactions == 1,
+  BET_CHECK(num_interactions <= std::uint64_t{num_users} * num_items / 2 || num_interactions == 1,
             "synthetic data: ", num_interactions, " interactions are more than half of ", num_users,
             " x ", num_items);
 }

@@ -23,8 +23,8 @@ struct SyntheticOptions {
 
 Dataset synthetic_dataset(const SyntheticOptions& options);
 
-// Writes user and item columns: .csv and .tsv with a header, .inter as RecBole has it; "-" is CSV on
-// standard output. Whole or not at all.
+// Writes user and item columns: .csv and .tsv with a header, .inter as RecBole has it; "-" is CSV
+// on standard output. Whole or not at all.
 void write_interactions(const Dataset& dataset, const std::filesystem::path& path);
 
 }  // namespace bet

@@ -101,12 +101,12 @@ std::string plain_name(std::string_view header) {
 constexpr std::array<std::string_view, 9> kUserNames = {
     "userid", "user", "uid", "u", "useridx", "visitorid", "customerid", "reviewerid", "sessionid"};
 constexpr std::array<std::string_view, 16> kItemNames = {
-    "itemid",     "item",   "iid",    "i",     "itemidx", "movieid",  "movie",   "productid",
-    "businessid", "bookid", "songid", "trackid", "artistid", "articleid", "isbn", "asin"};
+    "itemid",     "item",   "iid",    "i",       "itemidx",  "movieid",   "movie", "productid",
+    "businessid", "bookid", "songid", "trackid", "artistid", "articleid", "isbn",  "asin"};
 constexpr std::array<std::string_view, 6> kRatingNames = {"rating", "ratings", "stars",
                                                           "score",  "overall", "bookrating"};
-constexpr std::array<std::string_view, 7> kTimeNames = {"timestamp", "time",     "ts",      "t",
-                                                        "unixtime",  "unixreviewtime", "datetime"};
+constexpr std::array<std::string_view, 7> kTimeNames = {
+    "timestamp", "time", "ts", "t", "unixtime", "unixreviewtime", "datetime"};
 
 // The first column whose name is the earliest of the known ones; -1 if none.
 template <std::size_t N>
@@ -133,7 +133,7 @@ bool looks_like_header(const std::vector<Fields>& rows) {
 
 std::string list_columns(const Fields& header) {
   std::string text;
-  for (const std::string& name : header) text += (text.empty() ? "" : ", ") + quoted(name);
+  for (const std::string& name : header) text += (text.empty() ? "" : ", ") + in_quotes(name);
   return text;
 }
 
@@ -146,11 +146,10 @@ int named_column(const Fields& first_row, const std::string& wanted, const std::
     }
   }
   std::size_t number = 0;
-  const auto [end, error] =
-      std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
   BET_CHECK(error == std::errc() && end == wanted.data() + wanted.size() && number >= 1 &&
                 number <= first_row.size(),
-            source, ":1: ", option, " ", quoted(wanted), " is neither a column name nor 1 to ",
+            source, ":1: ", option, " ", in_quotes(wanted), " is neither a column name nor 1 to ",
             first_row.size(), "; the first line has ", list_columns(first_row));
   return static_cast<int>(number) - 1;
 }
@@ -211,11 +210,11 @@ void set_columns(TableFormat& format, const std::vector<Fields>& rows, const For
 
 TableFormat detect_format(std::string_view first_lines, const std::string& source,
                           const FormatHints& hints) {
-  static constexpr std::array<std::string_view, 7> kFormats = {
-      "auto", "lightgcn", "csv", "tsv", "inter", "blank", "colons"};
+  static constexpr std::array<std::string_view, 7> kFormats = {"auto",  "lightgcn", "csv",   "tsv",
+                                                               "inter", "blank",    "colons"};
   const std::string wanted = hints.format.empty() ? "auto" : hints.format;
   BET_CHECK(std::find(kFormats.begin(), kFormats.end(), wanted) != kFormats.end(),
-            "unknown format ", quoted(wanted),
+            "unknown format ", in_quotes(wanted),
             "; there are auto, lightgcn, csv, tsv, inter, blank and colons");
   const std::vector<std::string_view> lines = sample_lines(first_lines);
   BET_CHECK(!lines.empty(), source, ": empty file");
@@ -236,7 +235,7 @@ TableFormat detect_format(std::string_view first_lines, const std::string& sourc
     format.name = "lightgcn";
     return format;
   }
-  BET_CHECK(rows[0].size() >= 2, source, ":1: one column, ", quoted(rows[0][0]),
+  BET_CHECK(rows[0].size() >= 2, source, ":1: one column, ", in_quotes(rows[0][0]),
             "; a line needs a user and an item");
   set_columns(format, rows, hints, source);
   return format;

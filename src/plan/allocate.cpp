@@ -14,18 +14,20 @@ namespace {
 // Values below this share of the largest count as zero, which keeps lambda a finite double.
 constexpr double kTiny = 0x1p-900;
 
-// Descending values with their running sum: sums of clipped multiples cost two binary searches.
+// Descending values with their sums from the small end: sums of clipped multiples cost two binary
+// searches. From the small end, because values may span hundreds of powers of two: a difference of
+// two such sums never loses its largest member.
 class ClippedSum {
  public:
   ClippedSum(std::span<const double> values, double min_dim, double max_dim)
-      : values_(values), min_dim_(min_dim), max_dim_(max_dim), running_(values.size() + 1, 0.0) {
-    for (std::size_t i = 0; i < values.size(); ++i) running_[i + 1] = running_[i] + values[i];
+      : values_(values), min_dim_(min_dim), max_dim_(max_dim), from_(values.size() + 1, 0.0) {
+    for (std::size_t i = values.size(); i-- > 0;) from_[i] = from_[i + 1] + values[i];
   }
 
   double operator()(double lambda) const {
     const std::size_t full = count_at_least(max_dim_ / lambda, 0);
     const std::size_t above = count_at_least(min_dim_ / lambda, full);
-    return max_dim_ * static_cast<double>(full) + lambda * (running_[above] - running_[full]) +
+    return max_dim_ * static_cast<double>(full) + lambda * (from_[full] - from_[above]) +
            min_dim_ * static_cast<double>(values_.size() - above);
   }
 
@@ -39,7 +41,7 @@ class ClippedSum {
   std::span<const double> values_;
   double min_dim_;
   double max_dim_;
-  std::vector<double> running_;
+  std::vector<double> from_;  // [i]: sum of values_[i ..]
 };
 
 // The largest lambda = 2^x whose clipped sum does not pass the total. Bisection over the exponent:
@@ -58,8 +60,9 @@ double find_lambda(const ClippedSum& sum, double total) {
   return std::exp2(low);
 }
 
-// Adds one to the `left` rows with the largest fractions, earlier rows first among equals. Fractions
-// are sorted coarsely by bucket; only the bucket that the limit falls into is sorted finely.
+// Adds one to the `left` rows with the largest fractions, earlier rows first among equals.
+// Fractions are sorted coarsely by bucket; only the bucket that the limit falls into is sorted
+// finely.
 void give_remainder(std::span<std::uint16_t> sizes, std::span<const float> fractions,
                     std::uint64_t left) {
   constexpr std::size_t kBuckets = 1024;

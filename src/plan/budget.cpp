@@ -78,12 +78,12 @@ Budget parse_budget(std::string_view text) {
     if (!text.ends_with(unit.name)) continue;
     const auto amount = parse_decimal(text.substr(0, text.size() - unit.name.size()));
     if (!amount) break;
-    BET_CHECK(amount->digits > 0, "budget ", quoted(text), " is nothing");
-    BET_CHECK(unit.unit != Budget::Unit::kParams || amount->scale == 0, "budget ", quoted(text),
+    BET_CHECK(amount->digits > 0, "budget ", in_quotes(text), " is nothing");
+    BET_CHECK(unit.unit != Budget::Unit::kParams || amount->scale == 0, "budget ", in_quotes(text),
               ": parameters are whole numbers");
     return {std::string(text), unit.unit, *amount, unit.multiplier};
   }
-  fail("budget ", quoted(text),
+  fail("budget ", in_quotes(text),
        " is not understood; write a share (5%), parameters (450000p) or bytes (1.8MB, 2MiB)");
 }
 

@@ -39,24 +39,24 @@ double normal_quantile(double p) {
       2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
       13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608};
   static constexpr std::array<double, 8> kB = {
-      5226.495278852545925,  28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
+      5226.495278852545925,  28729.085735721942674, 39307.89580009271061,  21213.794301586595867,
       5394.1960214247511077, 687.1870074920579083,  42.313330701600911252, 1.0};
-  static constexpr std::array<double, 8> kC = {
-      7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177,
-      1.27045825245236838258,   3.64784832476320460504,   5.7694972214606914055,
-      4.6303378461565452959,    1.42343711074968357734};
-  static constexpr std::array<double, 8> kD = {
-      1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966,
-      0.14810397642748007459,    0.68976733498510000455,  1.6763848301838038494,
-      2.05319162663775882187,    1.0};
-  static constexpr std::array<double, 8> kE = {
-      2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386,
-      0.026532189526576123093,   0.29656057182850489123,    1.7848265399172913358,
-      5.4637849111641143699,     6.6579046435011037772};
-  static constexpr std::array<double, 8> kF = {
-      2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5,
-      7.868691311456132591e-4,    0.0148753612908506148525, 0.13692988092273580531,
-      0.59983220655588793769,     1.0};
+  static constexpr std::array<double, 8> kC = {7.7454501427834140764e-4, 0.0227238449892691845833,
+                                               0.24178072517745061177,   1.27045825245236838258,
+                                               3.64784832476320460504,   5.7694972214606914055,
+                                               4.6303378461565452959,    1.42343711074968357734};
+  static constexpr std::array<double, 8> kD = {1.05075007164441684324e-9, 5.475938084995344946e-4,
+                                               0.0151986665636164571966,  0.14810397642748007459,
+                                               0.68976733498510000455,    1.6763848301838038494,
+                                               2.05319162663775882187,    1.0};
+  static constexpr std::array<double, 8> kE = {2.01033439929228813265e-7, 2.71155556874348757815e-5,
+                                               0.0012426609473880784386,  0.026532189526576123093,
+                                               0.29656057182850489123,    1.7848265399172913358,
+                                               5.4637849111641143699,     6.6579046435011037772};
+  static constexpr std::array<double, 8> kF = {2.04426310338993978564e-15, 1.4215117583164458887e-7,
+                                               1.8463183175100546818e-5,   7.868691311456132591e-4,
+                                               0.0148753612908506148525,   0.13692988092273580531,
+                                               0.59983220655588793769,     1.0};
   const double q = p - 0.5;
   if (std::fabs(q) <= 0.425) {
     const double r = 0.180625 - q * q;
@@ -106,8 +106,8 @@ void apply_quantile(SizeFamily family, double shape, std::vector<double>& u) {
 }
 
 std::vector<std::uint16_t> draw_side(SizeFamily family, double shape, std::uint64_t total,
-                                     const TableShape& table,
-                                     std::span<const std::uint32_t> order, RandomStream& random) {
+                                     const TableShape& table, std::span<const std::uint32_t> order,
+                                     RandomStream& random) {
   std::vector<double> values = descending_uniforms(order.size(), random);
   apply_quantile(family, shape, values);
   const std::vector<std::uint16_t> by_rank =
@@ -139,9 +139,10 @@ PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
       params_(params),
       user_order_(frequency_order(user_frequencies)),
       item_order_(frequency_order(item_frequencies)) {
-  BET_CHECK(user_frequencies.size() == shape.num_users && item_frequencies.size() == shape.num_items,
-            "frequencies of ", user_frequencies.size(), " users and ", item_frequencies.size(),
-            " items for a table of ", shape.num_users, " and ", shape.num_items);
+  BET_CHECK(
+      user_frequencies.size() == shape.num_users && item_frequencies.size() == shape.num_items,
+      "frequencies of ", user_frequencies.size(), " users and ", item_frequencies.size(),
+      " items for a table of ", shape.num_users, " and ", shape.num_items);
   BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "plans of ", params,
             " parameters do not exist: ", shape.num_rows(), " rows take ", shape.min_params(),
             " to ", shape.full_params());
@@ -169,20 +170,20 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
   // B_user = round(w B), clamped so that each side can hold min_dim a row and none exceeds max_dim.
   const std::uint64_t least_items = shape_.num_items * shape_.min_dim;
   const std::uint64_t most_items = shape_.num_items * shape_.max_dim;
-  const std::uint64_t lowest = std::max(shape_.num_users * shape_.min_dim,
-                                        params_ > most_items ? params_ - most_items : 0);
+  const std::uint64_t lowest =
+      std::max(shape_.num_users * shape_.min_dim, params_ > most_items ? params_ - most_items : 0);
   const std::uint64_t highest =
       std::min<std::uint64_t>(shape_.num_users * shape_.max_dim, params_ - least_items);
-  const auto wanted = static_cast<std::uint64_t>(
-      std::llround(origin.user_share * static_cast<double>(params_)));
+  const auto wanted =
+      static_cast<std::uint64_t>(std::llround(origin.user_share * static_cast<double>(params_)));
   const std::uint64_t for_users = std::clamp(wanted, lowest, highest);
   RandomStream user_random(seed, "plan user values", index);
   RandomStream item_random(seed, "plan item values", index);
-  return {shape_,
-          draw_side(origin.user_family, origin.user_shape, for_users, shape_, user_order_,
-                    user_random),
-          draw_side(origin.item_family, origin.item_shape, params_ - for_users, shape_, item_order_,
-                    item_random)};
+  return {
+      shape_,
+      draw_side(origin.user_family, origin.user_shape, for_users, shape_, user_order_, user_random),
+      draw_side(origin.item_family, origin.item_shape, params_ - for_users, shape_, item_order_,
+                item_random)};
 }
 
 }  // namespace bet

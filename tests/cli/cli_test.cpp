@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/run_program.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::ProgramResult;
+using test::run_bet;
+using test::TempFolder;
+using Json = nlohmann::json;
+
+TEST(Cli, StatsAsJsonHasTheContractsKeys) {
+  const ProgramResult result = run_bet({"data", "stats", "demo", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["users"], 2000);
+  EXPECT_EQ(json["items"], 1500);
+  EXPECT_EQ(json["interactions"], 60'000);
+  EXPECT_EQ(json["duplicates"], 0);
+  EXPECT_DOUBLE_EQ(json["density"].get<double>(), 0.02);
+  EXPECT_EQ(json["split"]["train"].get<int>() + json["split"]["validation"].get<int>() +
+                json["split"]["test"].get<int>(),
+            60'000);
+}
+
+TEST(Cli, ReadsStandardInput) {
+  const ProgramResult result =
+      run_bet({"data", "stats", "-", "--json"}, "user,item\nann,x\nbob,y\nbob,y\n");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["interactions"], 2);
+  EXPECT_EQ(Json::parse(result.out)["duplicates"], 1);
+}
+
+TEST(Cli, SynthWritesTheDemo) {
+  const TempFolder folder;
+  const std::string file = (folder / "demo.csv").string();
+  ASSERT_EQ(run_bet({"data", "synth", file}).exit_code, 0);
+  const auto hash = [](const std::string& data) {
+    return Json::parse(run_bet({"data", "stats", data, "--json"}).out)["hash"];
+  };
+  EXPECT_EQ(hash(file), hash("demo"));
+}
+
+TEST(Cli, ErrorsGoToStderrWithExitCodeOne) {
+  const ProgramResult result = run_bet({"data", "stats", "/no/such/file"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "bet: /no/such/file: cannot open: No such file or directory\n");
+}
+
+TEST(Cli, UsageErrorsExitWithTwo) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {},
+           {"nonsense"},
+           {"data"},
+           {"data", "stats"},
+           {"data", "stats", "demo", "--nonsense"},
+           {"data", "stats", "demo", "extra"},
+           {"data", "stats", "demo", "--split", "half"},
+           {"data", "stats", "demo", "--min-rating", "x"},
+           {"plan", "demo"},
+           {"plan", "demo", "--budget", "5%", "--budget", "6%"}}) {
+    EXPECT_EQ(run_bet(arguments).exit_code, 2) << testing::PrintToString(arguments);
+  }
+}
+
+TEST(Cli, HelpAndVersionSucceed) {
+  EXPECT_EQ(run_bet({"--help"}).exit_code, 0);
+  EXPECT_EQ(run_bet({"data", "stats", "-h"}).exit_code, 0);
+  EXPECT_TRUE(run_bet({"--version"}).out.starts_with("bet 0."));
+}
+
+TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {
+  for (const char* method : {"es", "mr", "sample"}) {
+    for (const char* budget : {"5%", "30000p", "100kB", "0.1MiB", "300%"}) {
+      const ProgramResult result =
+          run_bet({"plan", "demo", "--budget", budget, "--method", method, "--json"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const Json json = Json::parse(result.out);
+      EXPECT_LE(json["used"]["params"], json["budget"]["params"]) << method << " " << budget;
+      EXPECT_LE(json["used"]["bytes"], json["budget"]["bytes"]) << method << " " << budget;
+    }
+  }
+  const ProgramResult result = run_bet({"plan", "demo", "--budget", "0.1%"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("the smallest is 0.7813%"), std::string::npos) << result.err;
+}
+
+TEST(Cli, ListNamesWhatGetKnows) {
+  EXPECT_NE(run_bet({"data", "list"}).out.find("ml-100k"), std::string::npos);
+  const ProgramResult result = run_bet({"data", "get", "netflix"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("'netflix'"), std::string::npos);
+}
+
+TEST(Cli, UnwritableOutputIsNamedAndLeavesNothing) {
+  const ProgramResult result = run_bet({"data", "synth", "/no/such/folder/x.csv"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("/no/such/folder/x.csv"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace bet

@@ -1,0 +1,124 @@
+#include "data/split.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "data/load.h"
+#include "data/synthetic.h"
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::error_of;
+using test::TempFolder;
+
+std::vector<ItemId> items(std::span<const ItemId> span) { return {span.begin(), span.end()}; }
+
+Dataset one_user(std::uint32_t num_items) {
+  Dataset dataset;
+  dataset.name = "one";
+  dataset.users = IdTable::consecutive(1);
+  dataset.items = IdTable::consecutive(num_items);
+  for (ItemId item = 0; item < num_items; ++item) dataset.interactions.columns.push_back(item);
+  dataset.interactions.offsets.push_back(num_items);
+  return dataset;
+}
+
+TEST(RandomSplit, CutsAtHalfAndThreeQuartersHalfUp) {
+  const std::vector<std::array<std::size_t, 3>> expected = {
+      {1, 0, 0}, {1, 1, 0}, {2, 0, 1}, {2, 1, 1}, {3, 1, 1}, {3, 2, 1}, {4, 1, 2}, {4, 2, 2}};
+  for (std::uint32_t n = 1; n <= expected.size(); ++n) {
+    Dataset dataset = one_user(n);
+    const Split split = make_split(dataset, SplitKind::kRandom, 1);
+    EXPECT_EQ(split.train(0).size(), expected[n - 1][0]) << n;
+    EXPECT_EQ(split.validation(0).size(), expected[n - 1][1]) << n;
+    EXPECT_EQ(split.test(0).size(), expected[n - 1][2]) << n;
+  }
+}
+
+TEST(RandomSplit, PartsAreSortedDisjointAndComplete) {
+  Dataset dataset = synthetic_dataset({});
+  std::vector<std::vector<ItemId>> rows;
+  for (UserId user = 0; user < dataset.num_users(); ++user) {
+    rows.push_back(items(dataset.interactions.row(user)));
+  }
+  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    std::vector<ItemId> all = items(split.train_and_validation(user));
+    all.insert(all.end(), split.test(user).begin(), split.test(user).end());
+    std::sort(all.begin(), all.end());
+    ASSERT_EQ(all, rows[user]);
+    for (const auto part : {split.train(user), split.validation(user), split.test(user)}) {
+      ASSERT_TRUE(std::is_sorted(part.begin(), part.end()));
+    }
+  }
+}
+
+TEST(RandomSplit, IsFixedByTheSeedAndUniform) {
+  const auto train_of = [](std::uint64_t seed) {
+    Dataset dataset = one_user(8);
+    return items(make_split(dataset, SplitKind::kRandom, seed).train(0));
+  };
+  EXPECT_EQ(train_of(5), train_of(5));
+  std::vector<int> in_train(8, 0);
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    for (const ItemId item : train_of(seed)) ++in_train[item];
+  }
+  for (const int count : in_train) EXPECT_NEAR(count, 2000, 150);
+}
+
+TEST(RandomSplit, OfTheDemoIsFrozen) {
+  Dataset dataset = synthetic_dataset({});
+  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  std::uint64_t digest = 0;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    for (const ItemId item : split.train(user)) digest = digest * 1000003 + item;
+    for (const ItemId item : split.validation(user)) digest = digest * 1000033 + item;
+  }
+  EXPECT_EQ(digest, 4924928680310136842U);
+}
+
+TEST(GivenSplit, TakesTestAsItIsAndATenthOfTrainForValidation) {
+  const TempFolder folder;
+  std::string train = "0";
+  for (int i = 0; i < 25; ++i) train += " " + std::to_string(i);
+  folder.write("train.txt", train + "\n1 3 4\n");
+  folder.write("test.txt", "0 30 31\n1 5\n");
+  Dataset dataset = load_dataset(folder.path());
+  const Split split = make_split(dataset, SplitKind::kGiven, 1);
+  EXPECT_EQ(split.train(0).size(), 22U);
+  EXPECT_EQ(split.validation(0).size(), 3U);  // half-up(2.5)
+  EXPECT_EQ(items(split.test(0)), (std::vector<ItemId>{25, 26}));
+  EXPECT_EQ(split.train(1).size(), 2U);
+  EXPECT_EQ(items(split.test(1)), (std::vector<ItemId>{5}));
+}
+
+TEST(TimeSplit, PutsTheEarliestIntoTrain) {
+  const TempFolder folder;
+  ReadOptions options;
+  options.with_times = true;
+  Dataset dataset = load_dataset(
+      folder.write("a.tsv", "1\t10\t5\t400\n1\t11\t5\t100\n1\t12\t5\t300\n1\t13\t5\t200\n"),
+      options);
+  const Split split = make_split(dataset, SplitKind::kTime, 1);
+  EXPECT_EQ(items(split.train(0)), (std::vector<ItemId>{1, 3}));
+  EXPECT_EQ(items(split.validation(0)), (std::vector<ItemId>{2}));
+  EXPECT_EQ(items(split.test(0)), (std::vector<ItemId>{0}));
+}
+
+TEST(Split, SaysWhatTheDataLacks) {
+  Dataset dataset = one_user(4);
+  EXPECT_NE(error_of([&] { make_split(dataset, SplitKind::kGiven, 1); }).find("test part"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { make_split(dataset, SplitKind::kTime, 1); }).find("time column"),
+            std::string::npos);
+  EXPECT_EQ(dataset.num_interactions(), 4U) << "nothing was taken";
+  EXPECT_THROW(parse_split_kind("half"), Error);
+}
+
+}  // namespace
+}  // namespace bet

@@ -1,0 +1,78 @@
+#include "plan/budget.h"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.h"
+
+namespace bet {
+namespace {
+
+using test::error_of;
+
+constexpr TableShape kGowalla{29'858, 40'981, 128, 1};
+
+TEST(Budget, SharesAreThePapersCounts) {
+  EXPECT_EQ(kGowalla.full_params(), 9'067'392U);
+  EXPECT_EQ(resolve_budget(parse_budget("20%"), kGowalla).params, 1'813'478U);
+  EXPECT_EQ(resolve_budget(parse_budget("10%"), kGowalla).params, 906'739U);
+  const ResolvedBudget five = resolve_budget(parse_budget("5%"), kGowalla);
+  EXPECT_EQ(five.params, 453'369U);
+  EXPECT_EQ(five.bytes, 4U * 453'369U + 8U * 129U);
+  EXPECT_FALSE(five.covers_full);
+}
+
+TEST(Budget, UnitsOfBytes) {
+  const auto bytes = [](const char* text) {
+    return resolve_budget(parse_budget(text), kGowalla).bytes;
+  };
+  EXPECT_EQ(bytes("2MB"), 2'000'000U);
+  EXPECT_EQ(bytes("1.8MB"), 1'800'000U);
+  EXPECT_EQ(bytes("2MiB"), 2'097'152U);
+  EXPECT_EQ(bytes("900kB"), 900'000U);
+  EXPECT_EQ(bytes("900KB"), 900'000U);
+  EXPECT_EQ(bytes("1024KiB"), 1'048'576U);
+  EXPECT_EQ(bytes("1000000B"), 1'000'000U);
+}
+
+TEST(Budget, BytesPayForTheDirectoryToo) {
+  const ResolvedBudget budget = resolve_budget(parse_budget("2MB"), kGowalla);
+  EXPECT_EQ(budget.params, (2'000'000U - 8U * 129U) / 4U);
+  EXPECT_LE(table_bytes(budget.params, 128), 2'000'000U);
+  EXPECT_GT(table_bytes(budget.params + 1, 128), 2'000'000U);
+}
+
+TEST(Budget, ParametersAreTakenAsTheyAre) {
+  EXPECT_EQ(resolve_budget(parse_budget("450000p"), kGowalla).params, 450'000U);
+}
+
+TEST(Budget, EnoughForTheFullTableIsSaid) {
+  for (const char* text : {"100%", "250%", "9067392p", "1GB", "999999999999GB"}) {
+    const ResolvedBudget budget = resolve_budget(parse_budget(text), kGowalla);
+    EXPECT_TRUE(budget.covers_full) << text;
+    EXPECT_EQ(budget.params, kGowalla.full_params()) << text;
+  }
+  EXPECT_FALSE(resolve_budget(parse_budget("99.99%"), kGowalla).covers_full);
+}
+
+TEST(Budget, TooSmallNamesTheSmallest) {
+  const auto error = [](const char* text) {
+    return error_of([&] { resolve_budget(parse_budget(text), kGowalla); });
+  };
+  EXPECT_NE(error("0.5%").find("the smallest is 0.7813%"), std::string::npos) << error("0.5%");
+  EXPECT_NE(error("70838p").find("the smallest is 70839p"), std::string::npos);
+  EXPECT_NE(error("1kB").find("the smallest is 284388B"), std::string::npos) << error("1kB");
+  EXPECT_NE(error("64B").find("the smallest is 284388B"), std::string::npos);
+  for (const char* smallest : {"0.7813%", "70839p", "284388B"}) {
+    EXPECT_GE(resolve_budget(parse_budget(smallest), kGowalla).params, 70'839U) << smallest;
+  }
+}
+
+TEST(Budget, RefusesWhatIsNoBudget) {
+  for (const char* text : {"", "5", "%", "5 %", "-5%", "5e1%", "1.5p", "0%", "0MB", "two MB", "2mb",
+                           "2M", "5%%", "0x2p", "NaN%", "1,5MB", " 5%"}) {
+    EXPECT_NE(error_of([&] { parse_budget(text); }).find("budget '"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace bet

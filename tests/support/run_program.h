@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bet::test {
+
+struct ProgramResult {
+  int exit_code = -1;  // -signal if killed
+  std::string out;
+  std::string err;
+};
+
+// Runs build's own program `bet` with the arguments and waits; `input` goes to its stdin.
+ProgramResult run_bet(const std::vector<std::string>& arguments, const std::string& input = "");
+
+}  // namespace bet::test
