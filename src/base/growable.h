@@ -45,7 +45,7 @@ class Growable {
 
   // Makes room for `size` entries; what is new holds anything.
   void grow_to(std::size_t size) {
-    if (size > capacity_) reallocate(size + size / 2 + 1024);
+    if (size > capacity_) reallocate(size);
     if (size > size_) size_ = size;
   }
 

@@ -38,16 +38,19 @@ void sort_with_times(std::vector<std::uint64_t>& keys, std::vector<double>& time
 
 }  // namespace
 
-void InteractionLog::handle_large(UserId user, ItemId item) {
+void InteractionLog::make_room(UserId user, ItemId item) {
   BET_CHECK(count_ < options_.max_count, "more than ", options_.max_count, " interactions");
   BET_CHECK(!options_.with_parts || item >> 31 == 0, "more than ", 1U << 31,
             " items in data with given parts");
   if (user >> 24 != 0 && width_ == 7) widen();
+  if (count_ < room_) return;
+  room_ = std::min(room_ + room_ / 2 + 1024, options_.max_count);
+  words_.grow_to((room_ * width_ + sizeof(Pair)) / sizeof(ItemId) + 1);
 }
 
 // Spreads the pairs from 7 to 8 bytes, from the end so that none is overwritten before it is read.
 void InteractionLog::widen() {
-  words_.grow_to((count_ + 1) * sizeof(Pair) / sizeof(ItemId));
+  words_.grow_to((room_ + 1) * sizeof(Pair) / sizeof(ItemId) + 1);
   for (std::uint64_t entry = count_; entry-- > 0;) {
     const Pair value = pair(entry);
     std::memcpy(words_.data() + 2 * entry, &value, sizeof(value));

@@ -48,8 +48,9 @@ class InteractionLog {
   void add(UserId user, ItemId item, bool in_test, double time) {
     check_room(user, item);
     if (options_.with_parts) item = item << 1 | static_cast<ItemId>(in_test);
-    words_.grow_to(((count_ + 1) * width_ + sizeof(Pair)) / sizeof(ItemId) + 1);
-    set_pair(count_++, Pair{user} << 32 | item);
+    // All 8 bytes at once: what is behind the last pair is free.
+    const Pair value = Pair{user} << 32 | item;
+    std::memcpy(place(count_++), &value, sizeof(value));
     if (options_.with_times) times_.push_back(time);
   }
 
@@ -82,11 +83,11 @@ class InteractionLog {
   }
 
   void check_room(UserId user, ItemId item) {
-    if (count_ >= options_.max_count || user >> 24 != 0 || item >> 31 != 0) [[unlikely]] {
-      handle_large(user, item);
+    if (count_ == room_ || user >> 24 != 0 || item >> 31 != 0) [[unlikely]] {
+      make_room(user, item);
     }
   }
-  void handle_large(UserId user, ItemId item);
+  void make_room(UserId user, ItemId item);
   void widen();
   void renumber(std::span<const std::uint32_t> new_user, std::span<const std::uint32_t> new_item,
                 std::vector<std::uint64_t>& row_sizes);
@@ -96,6 +97,7 @@ class InteractionLog {
 
   Options options_;
   std::uint64_t count_ = 0;
+  std::uint64_t room_ = 0;           // pairs that fit before more memory or an error is due
   std::size_t width_ = 7;            // bytes of a pair; 8 past 2^24 users
   Pair mask_ = (Pair{1} << 56) - 1;  // of a pair's bytes
   Growable<ItemId> words_;           // packed pairs, little-endian; later the items

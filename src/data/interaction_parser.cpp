@@ -296,6 +296,7 @@ void parse_all(LineBlocks& lines, std::string_view block, bool skip_header, Pars
     } catch (const Error& error) {
       fail(lines.name(), ":", line, ": ", error.what());
     }
+    lines.set_lines_before(line);
   }
 }
 

@@ -13,7 +13,7 @@
 namespace bet {
 
 // A text source as blocks of whole lines, so that parsers run over plain memory without checks for
-// a block's end. Holds one block (1 MiB, or the longest line, at most 64 MiB). Refuses NUL bytes.
+// a block's end. Holds one block (128 KiB, or the longest line, at most 64 MiB). Refuses NUL bytes.
 class LineBlocks {
  public:
   static constexpr std::size_t kSlack = 8;
@@ -27,8 +27,10 @@ class LineBlocks {
 
   const std::string& name() const { return name_; }
 
-  // Lines in all blocks before the current one; a parser adds its own count.
+  // Lines in all blocks before the current one, for messages. The parser, which counts them anyway,
+  // sets it to the last line it read before it asks for the next block.
   std::uint64_t lines_before() const { return lines_before_; }
+  void set_lines_before(std::uint64_t lines) { lines_before_ = lines; }
 
  private:
   std::size_t capacity() const { return buffer_.size() - kSlack; }
