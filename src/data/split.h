@@ -42,6 +42,9 @@ class Split {
     return range(begin_[user], test_begin_[user]);
   }
 
+  // Train, validation, test, one after the other.
+  std::span<const ItemId> all(UserId user) const { return range(begin_[user], begin_[user + 1]); }
+
   struct Counts {
     std::uint64_t train = 0;
     std::uint64_t validation = 0;

@@ -1,0 +1,103 @@
+#include "model/propagation.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+
+namespace bet {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+void run_gather(const GatherArgs& args, const Graph& graph) {
+  at::parallel_for(0, static_cast<std::int64_t>(graph.chunks.size()) - 1, 1,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     kernels().gather_rows(args, static_cast<std::size_t>(graph.chunks[begin]),
+                                           static_cast<std::size_t>(graph.chunks[end]));
+                   });
+}
+
+// (x + A x + A^2 x + A^3 x) / 4 by Horner's rule, h <- x + A h. What is kept between the layers is
+// S h, S the inverse root degrees: then A = S (0/1 matrix) S needs no weight per edge.
+at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision precision) {
+  BET_CHECK(x.is_cpu(), "propagation on device ", x.device().str(),
+            ": this build runs on the CPU only");
+  const bool half = precision == RowPrecision::kBfloat16;
+  const auto rows = [&] {
+    return half ? at::empty(x.sizes(), x.options().dtype(at::kShort)) : at::empty_like(x);
+  };
+  const at::Tensor h1 = rows();
+  const at::Tensor h2 = rows();
+  const at::Tensor result = at::empty_like(x);
+  const auto set_in = [&](GatherArgs& args, const at::Tensor& t) {
+    if (half) {
+      args.in_bf16 = reinterpret_cast<const std::uint16_t*>(t.data_ptr<std::int16_t>());
+      args.in = nullptr;
+    } else {
+      args.in = t.data_ptr<float>();
+    }
+  };
+  const auto set_out = [&](GatherArgs& args, const at::Tensor& t) {
+    if (half) {
+      args.out_bf16 = reinterpret_cast<std::uint16_t*>(t.data_ptr<std::int16_t>());
+    } else {
+      args.out = t.data_ptr<float>();
+    }
+  };
+  GatherArgs args;
+  args.offsets = reinterpret_cast<const std::uint64_t*>(graph.offsets.data_ptr<std::int64_t>());
+  args.columns = reinterpret_cast<const std::uint32_t*>(graph.columns.data_ptr<std::int32_t>());
+  args.stride = static_cast<std::uint32_t>(x.size(1));
+  args.base = x.data_ptr<float>();
+  args.base_scale = graph.inverse_root.data_ptr<float>();
+  args.sum_scale = graph.inverse_degree.data_ptr<float>();
+  args.column_weight = graph.inverse_root.data_ptr<float>();
+  args.in = x.data_ptr<float>();
+  set_out(args, h1);
+  run_gather(args, graph);
+
+  args.column_weight = nullptr;
+  set_in(args, h1);
+  set_out(args, h2);
+  run_gather(args, graph);
+
+  args.base_scale = graph.quarter.data_ptr<float>();
+  args.sum_scale = graph.quarter_root.data_ptr<float>();
+  set_in(args, h2);
+  args.out_bf16 = nullptr;
+  args.out = result.data_ptr<float>();
+  run_gather(args, graph);
+  return result;
+}
+
+class Propagate : public torch::autograd::Function<Propagate> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& table, const Graph* graph,
+                            RowPrecision precision) {
+    context->saved_data["graph"] = reinterpret_cast<std::int64_t>(graph);
+    context->saved_data["precision"] = static_cast<std::int64_t>(precision);
+    return mean_of_layers(table, *graph, precision);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto* graph = reinterpret_cast<const Graph*>(context->saved_data["graph"].toInt());
+    const auto precision = static_cast<RowPrecision>(context->saved_data["precision"].toInt());
+    return {mean_of_layers(gradients[0].contiguous(), *graph, precision), at::Tensor(),
+            at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor propagate(const at::Tensor& table, const Graph& graph, RowPrecision precision) {
+  BET_CHECK(table.dim() == 2 && table.size(0) == graph.num_nodes() && table.is_contiguous(),
+            "propagation of a table of ", table.size(0), " rows over ", graph.num_nodes(),
+            " nodes");
+  return Propagate::apply(table, &graph, precision);
+}
+
+}  // namespace bet

@@ -1,0 +1,39 @@
+#include "train/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bet {
+
+double Metrics::score() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < kCutoffs.size(); ++i) sum += recall[i] + ndcg[i];
+  return sum / (2.0 * kCutoffs.size());
+}
+
+Metrics user_metrics(std::span<const std::uint32_t> ranked,
+                     std::span<const std::uint32_t> held_out) {
+  Metrics metrics;
+  metrics.num_users = 1;
+  std::uint32_t hits = 0;
+  double gain = 0;
+  double ideal = 0;
+  std::size_t cutoff = 0;
+  for (std::uint32_t place = 0; place < kCutoffs.back(); ++place) {
+    const double discount = 1.0 / std::log2(place + 2.0);
+    if (place < held_out.size()) ideal += discount;
+    if (place < ranked.size() &&
+        std::binary_search(held_out.begin(), held_out.end(), ranked[place])) {
+      ++hits;
+      gain += discount;
+    }
+    if (place + 1 == kCutoffs[cutoff]) {
+      metrics.recall[cutoff] = hits / static_cast<double>(held_out.size());
+      metrics.ndcg[cutoff] = gain / ideal;
+      ++cutoff;
+    }
+  }
+  return metrics;
+}
+
+}  // namespace bet

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace bet {
+
+// Cut-offs of the ranking metrics.
+constexpr std::array<std::uint32_t, 3> kCutoffs = {5, 10, 20};
+
+// Means over users with at least one held-out item. Recall@k = hits / held-out items; NDCG@k binary,
+// 1 / log2(rank + 1), ideal over min(k, held-out items).
+struct Metrics {
+  std::array<double, 3> recall{};  // by cut-off
+  std::array<double, 3> ndcg{};
+  std::uint64_t num_users = 0;  // that were counted
+
+  // The paper's one number: the mean of all six.
+  double score() const;
+};
+
+// Of one user: `ranked` best first (at least the largest cut-off, unless there are fewer items),
+// `held_out` ascending and not empty.
+Metrics user_metrics(std::span<const std::uint32_t> ranked, std::span<const std::uint32_t> held_out);
+
+}  // namespace bet

@@ -1,0 +1,35 @@
+#include "train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace bet {
+
+double Schedule::rate_after(std::uint64_t step) const {
+  const auto times = static_cast<double>(step / decay_steps);
+  return std::max(learning_rate * std::pow(decay, times), lowest_rate);
+}
+
+void Schedule::validate() const {
+  BET_CHECK(batch_size > 0, "--batch-size must be positive");
+  BET_CHECK(learning_rate > 0 && std::isfinite(learning_rate), "--learning-rate ", learning_rate,
+            " must be positive");
+  BET_CHECK(decay > 0 && decay <= 1 && decay_steps > 0, "learning-rate decay ", decay, " every ",
+            decay_steps, " steps");
+  BET_CHECK(measure_steps > 0 && patience > 0 && max_steps > 0,
+            "steps between measurements, patience and most steps must be positive; they are ",
+            measure_steps, ", ", patience, " and ", max_steps);
+}
+
+Schedule named_schedule(std::string_view name) {
+  if (name == "paper") return {};
+  if (name == "fast") {
+    Schedule fast;
+    return fast;
+  }
+  fail("unknown schedule ", in_quotes(name), "; there are paper and fast");
+}
+
+}  // namespace bet
