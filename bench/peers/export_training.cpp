@@ -10,8 +10,8 @@
 #include "model/threads.h"
 #include "train/model_state.h"
 
-// bet_peer_export DATA WIDTH STEPS OUT: writes what a peer needs to train the same LightGCN from the
-// same start on the same batches (75 % of DATA, equal sizes): edges.i32 (user, item), start.f32
+// bet_peer_export DATA WIDTH STEPS OUT: writes what a peer needs to train the same LightGCN from
+// the same start on the same batches (75 % of DATA, equal sizes): edges.i32 (user, item), start.f32
 // [nodes][width], batches.i32 [steps][3][batch] (rows of the joint table), and our losses.txt.
 
 namespace bet {
@@ -41,7 +41,8 @@ void run(const std::string& data, std::uint32_t width, int num_steps,
   write(out / "edges.i32", edges.data(), edges.size() * sizeof(edges[0]));
 
   const TableShape shape{graph.num_users, graph.num_items};
-  ModelInTraining model(graph, equal_plan(shape, shape.num_rows() * width), {});
+  ModelInTraining model(graph, equal_plan(shape, shape.num_rows() * width), {},
+                        named_schedule("paper"));
   const float* values = model.table().values.data_ptr<float>();
   std::vector<float> start;
   for (std::int64_t row = 0; row < model.table().num_rows(); ++row) {
@@ -61,7 +62,7 @@ void run(const std::string& data, std::uint32_t width, int num_steps,
     for (const auto* part : {&batch.users, &batch.positives, &batch.negatives}) {
       batches.insert(batches.end(), part->begin(), part->end());
     }
-    losses += std::to_string(model.step(schedule)) + "\n";
+    losses += std::to_string(model.step()) + "\n";
   }
   write(out / "batches.i32", batches.data(), batches.size() * sizeof(batches[0]));
   write(out / "losses.txt", losses.data(), losses.size());

@@ -10,6 +10,8 @@ void add_data_stats(CLI::App& data);
 void add_data_synth(CLI::App& data);
 void add_data_list(CLI::App& data);
 void add_data_get(CLI::App& data);
+void add_fit(CLI::App& app);
+void add_evaluate(CLI::App& app);
 void add_plan(CLI::App& app);
 
 }  // namespace bet

@@ -1,9 +1,13 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/config_file.h"
 
 namespace {
 
@@ -22,9 +26,17 @@ int main(int argc, char** argv) {
   bet::add_data_synth(data);
   bet::add_data_list(data);
   bet::add_data_get(data);
+  bet::add_fit(app);
+  bet::add_evaluate(app);
   bet::add_plan(app);
+  CLI::App& resume = *app.add_subcommand("resume", "go on with a run that was broken off");
+  std::string run;
+  resume.add_option("RUN", run, "a run folder; further options are those of fit")->required();
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    arguments = bet::with_config_file(app, bet::resume_as_fit(std::move(arguments)));
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;

@@ -63,7 +63,8 @@ Graph make_graph(const Split& split, TrainingPart part) {
   }
   for (std::int64_t node = 0; node < num_nodes; ++node) offsets[node + 1] += offsets[node];
 
-  graph.columns = at::zeros({offsets[num_nodes] + static_cast<std::int64_t>(kColumnSlack)}, at::kInt);
+  graph.columns =
+      at::zeros({offsets[num_nodes] + static_cast<std::int64_t>(kColumnSlack)}, at::kInt);
   auto* columns = graph.columns.data_ptr<std::int32_t>();
   std::vector<std::int64_t> next(offsets, offsets + num_nodes);
   for (UserId user = 0; user < graph.num_users; ++user) {

@@ -21,12 +21,12 @@ std::span<const ItemId> items_of(const Split& split, TrainingPart part, UserId u
 struct Graph {
   std::uint32_t num_users = 0;
   std::uint32_t num_items = 0;
-  at::Tensor offsets;            // int64 [nodes + 1]
-  at::Tensor columns;            // int32 [edges + kColumnSlack], neighbours ascending per node
-  at::Tensor inverse_root;       // float [nodes]: 1 / sqrt(degree), 0 for nodes without edges
-  at::Tensor inverse_degree;     // float [nodes]: its square
-  at::Tensor quarter;            // float [nodes]: 1/4
-  at::Tensor quarter_root;       // float [nodes]: inverse_root / 4
+  at::Tensor offsets;                // int64 [nodes + 1]
+  at::Tensor columns;                // int32 [edges + kColumnSlack], neighbours ascending per node
+  at::Tensor inverse_root;           // float [nodes]: 1 / sqrt(degree), 0 for nodes without edges
+  at::Tensor inverse_degree;         // float [nodes]: its square
+  at::Tensor quarter;                // float [nodes]: 1/4
+  at::Tensor quarter_root;           // float [nodes]: inverse_root / 4
   std::vector<std::int64_t> chunks;  // node ranges of about equal edges: [chunks[i], chunks[i+1])
 
   std::int64_t num_nodes() const { return std::int64_t{num_users} + num_items; }

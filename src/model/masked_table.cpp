@@ -14,8 +14,8 @@ namespace bet {
 namespace {
 
 // Columns 2i and 2i+1 of a row: Box and Muller's pair.
-void draw_row(float* row, std::uint32_t size, std::uint32_t index,
-              std::array<std::uint32_t, 2> key, double deviation) {
+void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<std::uint32_t, 2> key,
+              double deviation) {
   for (std::uint32_t column = 0; column < size; column += 2) {
     const auto words = philox4x32({column / 2, index, 0, 0}, key);
     const double radius =

@@ -22,10 +22,10 @@ struct TripleBatch {
 // row on the other side of a score and the triple with the sign of that score in it. In a fixed
 // order, so that sums over a row do not depend on threads.
 struct BatchEntries {
-  std::vector<std::uint64_t> offsets;     // rows + 1
-  std::vector<std::uint32_t> columns;     // by entry, and kColumnSlack more
-  std::vector<std::uint32_t> triples;     // by entry: triple * 2 + (1 for the negative's score)
-  std::vector<std::uint32_t> row_count;   // by row: places it has in the batch's triples
+  std::vector<std::uint64_t> offsets;    // rows + 1
+  std::vector<std::uint32_t> columns;    // by entry, and kColumnSlack more
+  std::vector<std::uint32_t> triples;    // by entry: triple * 2 + (1 for the negative's score)
+  std::vector<std::uint32_t> row_count;  // by row: places it has in the batch's triples
 
   void build(const TripleBatch& batch, std::uint32_t num_rows);
 };

@@ -16,8 +16,8 @@ enum class HeldOut { kValidation, kTest };
 
 // Full ranking: the score of every item for every user with held-out items, by the dot product of
 // their rows in `vectors` (float [users + items, stride], columns from `width` on are zero); items
-// that the user has in `seen` (the graph the model was trained on) are left out, ties go to the lower
-// item. Exact, and the same for any number of threads; scores of all pairs are never stored.
+// that the user has in `seen` (the graph the model was trained on) are left out, ties go to the
+// lower item. Exact, and the same for any number of threads; scores of all pairs are never stored.
 Metrics evaluate(const at::Tensor& vectors, std::uint32_t width, const Split& split,
                  HeldOut held_out, const Graph& seen);
 

@@ -9,8 +9,8 @@ namespace bet {
 // Cut-offs of the ranking metrics.
 constexpr std::array<std::uint32_t, 3> kCutoffs = {5, 10, 20};
 
-// Means over users with at least one held-out item. Recall@k = hits / held-out items; NDCG@k binary,
-// 1 / log2(rank + 1), ideal over min(k, held-out items).
+// Means over users with at least one held-out item. Recall@k = hits / held-out items; NDCG@k
+// binary, 1 / log2(rank + 1), ideal over min(k, held-out items).
 struct Metrics {
   std::array<double, 3> recall{};  // by cut-off
   std::array<double, 3> ndcg{};
@@ -22,6 +22,7 @@ struct Metrics {
 
 // Of one user: `ranked` best first (at least the largest cut-off, unless there are fewer items),
 // `held_out` ascending and not empty.
-Metrics user_metrics(std::span<const std::uint32_t> ranked, std::span<const std::uint32_t> held_out);
+Metrics user_metrics(std::span<const std::uint32_t> ranked,
+                     std::span<const std::uint32_t> held_out);
 
 }  // namespace bet

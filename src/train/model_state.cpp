@@ -11,15 +11,18 @@
 namespace bet {
 
 ModelInTraining::ModelInTraining(const Graph& graph, const SizePlan& plan,
-                                 const ModelOptions& options)
+                                 const ModelOptions& options, const Schedule& schedule)
     : graph_(graph),
       options_(options),
+      schedule_(schedule),
       table_(make_table(plan, options.seed)),
-      adam_(table_),
+      adam_(table_, schedule.adam),
       backbone_(make_backbone(options.backbone, graph, options.precision)),
       sampler_(graph, options.seed) {
   BET_CHECK(table_.num_rows() == graph.num_nodes(), "a plan of ", table_.num_rows(),
             " rows for a graph of ", graph.num_nodes(), " users and items");
+  schedule_.validate();
+  batch_.resize(schedule_.triples_for(sampler_.num_users()));
 }
 
 // l2 * sum over the batch's places of |row|^2 / size; columns behind a row's size are zero.
@@ -47,20 +50,19 @@ double ModelInTraining::regulariser() const {
   return options_.l2 * sum / static_cast<double>(batch_.size());
 }
 
-double ModelInTraining::step(const Schedule& schedule) {
+double ModelInTraining::step() {
   const std::uint64_t step = num_steps();
-  batch_.resize(schedule.batch_size);
-  sampler_.draw(step, schedule.batch_kind, batch_);
+  sampler_.draw(step, schedule_.batch_kind, batch_);
   entries_.build(batch_, static_cast<std::uint32_t>(table_.num_rows()));
 
   table_.values.mutable_grad() = at::Tensor();
   const at::Tensor loss = bpr_loss(backbone_->vectors(table_), batch_, entries_);
   loss.backward();
   const double total = loss.item<double>() + regulariser();
-  BET_CHECK(std::isfinite(total), "the loss of step ", step + 1, " is ", total,
-            " (learning rate ", schedule.rate_after(step), ")");
+  BET_CHECK(std::isfinite(total), "the loss of step ", step + 1, " is ", total, " (learning rate ",
+            schedule_.rate_after(step), ")");
   const double l2 = 2.0 * options_.l2 / static_cast<double>(batch_.size());
-  adam_.step(table_, static_cast<float>(schedule.rate_after(step)), entries_.row_count,
+  adam_.step(table_, static_cast<float>(schedule_.rate_after(step)), entries_.row_count,
              static_cast<float>(l2));
   return total;
 }

@@ -23,10 +23,12 @@ struct ModelOptions {
 // A model in training: table, optimiser, batches. `graph` must outlive it.
 class ModelInTraining {
  public:
-  ModelInTraining(const Graph& graph, const SizePlan& plan, const ModelOptions& options);
+  ModelInTraining(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
+                  const Schedule& schedule);
 
-  // One step; returns its loss with the regulariser. Throws, naming the step, if that is not finite.
-  double step(const Schedule& schedule);
+  // One step; returns its loss with the regulariser. Throws, naming the step, if that is not
+  // finite.
+  double step();
 
   // float [users + items, stride], without a gradient.
   at::Tensor vectors() const;
@@ -41,6 +43,7 @@ class ModelInTraining {
 
   const Graph& graph_;
   ModelOptions options_;
+  Schedule schedule_;
   MaskedTable table_;
   RowAdam adam_;
   std::unique_ptr<Backbone> backbone_;

@@ -8,12 +8,16 @@
 namespace bet {
 
 double Schedule::rate_after(std::uint64_t step) const {
+  if (linear) {
+    const double done = static_cast<double>(step) / static_cast<double>(max_steps);
+    return learning_rate * std::max(1.0 - done, 0.0);
+  }
   const auto times = static_cast<double>(step / decay_steps);
   return std::max(learning_rate * std::pow(decay, times), lowest_rate);
 }
 
 void Schedule::validate() const {
-  BET_CHECK(batch_size > 0, "--batch-size must be positive");
+  BET_CHECK(batch_size > 0 || user_passes > 0, "--batch-size must be positive");
   BET_CHECK(learning_rate > 0 && std::isfinite(learning_rate), "--learning-rate ", learning_rate,
             " must be positive");
   BET_CHECK(decay > 0 && decay <= 1 && decay_steps > 0, "learning-rate decay ", decay, " every ",
@@ -27,6 +31,14 @@ Schedule named_schedule(std::string_view name) {
   if (name == "paper") return {};
   if (name == "fast") {
     Schedule fast;
+    fast.batch_size = 0;
+    fast.user_passes = 5;
+    fast.learning_rate = 0.06;
+    fast.linear = true;
+    fast.adam.beta1 = 0.5F;
+    fast.adam.beta2 = 0.8F;
+    fast.measure_steps = 100;
+    fast.max_steps = 800;
     return fast;
   }
   fail("unknown schedule ", in_quotes(name), "; there are paper and fast");

@@ -3,18 +3,27 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/row_adam.h"
 #include "train/triple_sampler.h"
 
 namespace bet {
 
 // How a model is trained: batches, learning rate, measurements.
 struct Schedule {
-  std::uint32_t batch_size = 10'000;
+  // Triples of a step: a number, or so many for each user who has interactions.
+  std::uint32_t batch_size = 10'000;  // 0: by user_passes
+  std::uint32_t user_passes = 0;
   BatchKind batch_kind = BatchKind::kUsers;
-  double learning_rate = 0.03;   // of the first step
-  double decay = 0.95;           // factor ...
-  std::uint64_t decay_steps = 200;  // ... every so many steps
+
+  // Learning rate: linear from learning_rate to 0 over max_steps, or times `decay` every
+  // decay_steps and never below lowest_rate.
+  double learning_rate = 0.03;
+  bool linear = false;
+  double decay = 0.95;
+  std::uint64_t decay_steps = 200;
   double lowest_rate = 0.001;
+  AdamOptions adam;
+
   std::uint64_t measure_steps = 2'000;  // steps between measurements on validation
   std::uint32_t patience = 3;           // measurements without a better one that end the training
   std::uint64_t max_steps = 30'000;
@@ -22,11 +31,16 @@ struct Schedule {
   // Of the step that follows `step` steps.
   double rate_after(std::uint64_t step) const;
 
+  // Triples of a step on a graph of which so many users have interactions.
+  std::uint32_t triples_for(std::uint32_t num_users) const {
+    return batch_size > 0 ? batch_size : user_passes * num_users;
+  }
+
   void validate() const;
 };
 
-// "paper": METHOD section 6. "fast": the same quality in far fewer steps (docs/results.md). Throws on
-// other names.
+// "paper": METHOD section 6. "fast": the same quality in far fewer steps (docs/results.md). Throws
+// on other names.
 Schedule named_schedule(std::string_view name);
 
 }  // namespace bet

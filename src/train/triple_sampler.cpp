@@ -92,8 +92,8 @@ void TripleSampler::draw(std::uint64_t step, BatchKind kind, TripleBatch& batch)
       [&](std::int64_t begin, std::int64_t end) {
         for (auto place = static_cast<std::size_t>(begin); place < static_cast<std::size_t>(end);
              ++place) {
-          const auto words = philox4x32(
-              {static_cast<std::uint32_t>(place), 0, low(step), high(step)}, item_key_);
+          const auto words =
+              philox4x32({static_cast<std::uint32_t>(place), 0, low(step), high(step)}, item_key_);
           if (kind == BatchKind::kUsers) {
             // Each round over all users has its own permutation.
             const auto round = static_cast<std::uint32_t>(place / num_users);
@@ -101,7 +101,8 @@ void TripleSampler::draw(std::uint64_t step, BatchKind kind, TripleBatch& batch)
             const std::uint32_t user =
                 users_[permuted(static_cast<std::uint32_t>(place % num_users), num_users, key)];
             const std::int64_t degree = offsets_[user + 1] - offsets_[user];
-            draw_one(step, place, user, scaled(words[0], static_cast<std::uint64_t>(degree)), batch);
+            draw_one(step, place, user, scaled(words[0], static_cast<std::uint64_t>(degree)),
+                     batch);
           } else {
             __extension__ using Wide = unsigned __int128;
             const std::uint64_t word = std::uint64_t{words[1]} << 32 | words[0];

@@ -14,12 +14,15 @@ enum class BatchKind {
   kInteractions,  // the users of uniformly drawn interactions
 };
 
-// Draws batches: a user, one of its items, and an item that it has not, each uniformly. A triple is a
-// function of seed, step and its place alone (Philox), so any device or thread count draws the same.
-// `graph` must outlive the sampler. Any thread may draw.
+// Draws batches: a user, one of its items, and an item that it has not, each uniformly. A triple is
+// a function of seed, step and its place alone (Philox), so any device or thread count draws the
+// same. `graph` must outlive the sampler. Any thread may draw.
 class TripleSampler {
  public:
   TripleSampler(const Graph& graph, std::uint64_t seed);
+
+  // Users with interactions.
+  std::uint32_t num_users() const { return static_cast<std::uint32_t>(users_.size()); }
 
   // Fills the whole of `batch`, whose size says how many.
   void draw(std::uint64_t step, BatchKind kind, TripleBatch& batch) const;

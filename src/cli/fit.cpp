@@ -1,0 +1,209 @@
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/fit_options.h"
+#include "cli/interrupt.h"
+#include "cli/progress_line.h"
+#include "cli/report.h"
+#include "cli/run_folder.h"
+#include "cli/text.h"
+#include "data/byte_stream.h"
+#include "model/tensor_memory.h"
+#include "model/threads.h"
+
+namespace bet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Standard input cannot be read again by `bet resume`: it is copied into the run.
+void keep_standard_input(FitCommand& options, const RunFolder& run) {
+  if (options.data.path != "-") return;
+  const std::filesystem::path copy = run.path() / "stdin";
+  std::ofstream out(copy, std::ios::binary);
+  out << std::cin.rdbuf();
+  out.close();
+  BET_CHECK(out.good(), copy.string(), ": cannot write");
+  options.data.path = copy.string();
+}
+
+struct Planned {
+  SizePlan plan;
+  Json budget;  // null without one
+  bool covers_full = false;
+};
+
+Planned make_plan(const FitCommand& options, const TableShape& shape) {
+  if (options.budget.empty()) return {full_plan(shape), nullptr, true};
+  const ResolvedBudget budget = resolve_budget(parse_budget(options.budget), shape);
+  Json json = {{"requested", options.budget}, {"params", budget.params}, {"bytes", budget.bytes}};
+  if (budget.covers_full) return {full_plan(shape), json, true};
+  BET_CHECK(options.method != "full", "--method full does not fit --budget ", options.budget,
+            ": it takes ", shape.full_params(), " parameters, ",
+            table_bytes(shape.full_params(), shape.max_dim), " bytes");
+  if (options.method == "mr") {
+    return {mixed_random_plan(shape, budget.params, options.seed), json, false};
+  }
+  return {equal_plan(shape, budget.params), json, false};
+}
+
+// The promise, checked on the plan that is about to be trained.
+void check_promise(const SizePlan& plan, const Json& budget) {
+  if (budget.is_null()) return;
+  const std::uint64_t bytes = table_bytes(plan.num_params(), plan.shape().max_dim);
+  BET_CHECK(plan.num_params() <= budget["params"] && bytes <= budget["bytes"], "a plan of ",
+            plan.num_params(), " parameters and ", bytes, " bytes breaks the budget ",
+            budget.dump());
+}
+
+void print_summary(const Json& report, const std::filesystem::path& folder) {
+  const auto line = [&](const char* part) {
+    const Json& metrics = report[part];
+    if (metrics.is_null()) return;
+    std::printf("%-11s recall@20 %.4f  ndcg@20 %.4f\n", part, metrics["recall@20"].get<double>(),
+                metrics["ndcg@20"].get<double>());
+  };
+  std::printf("%-11s %s parameters, %s bytes", "used",
+              with_commas(report["used"]["params"]).c_str(),
+              with_commas(report["used"]["bytes"]).c_str());
+  if (!report["budget"].is_null()) {
+    std::printf(" (budget %s: %s, %s)", report["budget"]["requested"].get<std::string>().c_str(),
+                with_commas(report["budget"]["params"]).c_str(),
+                with_commas(report["budget"]["bytes"]).c_str());
+  }
+  std::printf("\n");
+  line("validation");
+  line("test");
+  std::printf("%-11s %s\n", "results", folder.c_str());
+}
+
+class FitRun {
+ public:
+  explicit FitRun(FitCommand options) : options_(std::move(options)) {}
+
+  Json run() {
+    const Clock::time_point start = Clock::now();
+    use_huge_page_tensors();
+    set_num_threads(options_.threads);
+    const FitOptions fit = options_.resolve();
+    if (!options_.budget.empty()) parse_budget(options_.budget);  // before anything is written
+    RunFolder run = options_.resume ? RunFolder::open(options_.folder())
+                                    : RunFolder::create(options_.folder(), options_.overwrite);
+    if (!options_.resume) {
+      keep_standard_input(options_, run);
+      run.write_config(options_.to_config());
+    }
+    watch_interrupts();
+    Dataset dataset = options_.data.load();
+    const std::string hash = dataset.hash();
+    const TableShape shape{dataset.num_users(), dataset.num_items(), options_.dim};
+    Json about_data = {{"name", dataset.name},
+                       {"users", dataset.num_users()},
+                       {"items", dataset.num_items()},
+                       {"interactions", dataset.num_interactions()},
+                       {"hash", hash}};
+    const Split split = options_.data.split_of(dataset);
+    const Split::Counts parts = split.counts();
+    about_data["split"] = {{"kind", options_.data.split},
+                           {"seed", options_.data.split_seed},
+                           {"train", parts.train},
+                           {"validation", parts.validation},
+                           {"test", parts.test}};
+    const Planned planned = make_plan(options_, shape);
+    check_promise(planned.plan, planned.budget);
+    const double load_seconds = seconds_since(start);
+    say(run, "data " + about_data.dump());
+    if (planned.covers_full && !options_.budget.empty()) {
+      say(run, "the budget holds the full table: nothing needs to be cut");
+    }
+
+    ProgressLine line;
+    TrainingHooks hooks;
+    hooks.log = [&](const std::string& text) { run.log(text); };
+    hooks.stop = interrupted;
+    if (!options_.quiet) hooks.progress = [&](const Progress& p) { line.show(p); };
+    const FitResult result = fit_plan(split, planned.plan, fit, hooks, run.checkpoint(),
+                                      identity(hash), options_.resume);
+    line.end();
+
+    Json report = {{"dataset", about_data},
+                   {"backbone", options_.backbone},
+                   {"method", options_.method},
+                   {"seed", options_.seed},
+                   {"budget", planned.budget},
+                   {"used",
+                    {{"params", planned.plan.num_params()},
+                     {"bytes", table_bytes(planned.plan.num_params(), shape.max_dim)},
+                     {"file_bytes", nullptr}}},
+                   {"validation", metrics_json(result.validation)},
+                   {"test", metrics_json(result.test)}};
+    if (planned.covers_full) report["full"] = {{"validation", report["validation"]}};
+    report["trials"] = Json::array();
+    report["interrupted"] = result.interrupted;
+    report["steps"] = {
+        {"train", result.train_steps}, {"best", result.best_step}, {"final", result.final_steps}};
+    report["seconds"] = {{"load", load_seconds},
+                         {"pretrain", 0},
+                         {"search", 0},
+                         {"retrain", result.train_seconds},
+                         {"final", result.final_seconds},
+                         {"export", 0},
+                         {"total", seconds_since(start)}};
+    report["threads"] = num_threads();
+    report["peak_rss_bytes"] = peak_resident_bytes();
+    report["versions"] = versions_json();
+    run.write_report(report.dump(2));
+    say(run, "done: test " + report["test"].dump());
+    return report;
+  }
+
+  std::filesystem::path folder() const { return options_.folder(); }
+
+ private:
+  // Data and options that decide the result: a state of another run is not gone on from.
+  std::string identity(const std::string& data_hash) const {
+    std::string text = data_hash;
+    for (const ConfigEntry& entry : options_.to_config()) {
+      if (entry.key == "data" || entry.key == "threads") continue;
+      text += "\n" + entry.key + " = " + entry.value;
+    }
+    return text;
+  }
+
+  void say(RunFolder& run, const std::string& text) const {
+    run.log(text);
+    if (!options_.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+  }
+
+  FitCommand options_;
+};
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("fit", "train a model inside a memory budget");
+  const auto options = std::make_shared<FitCommand>();  // owned by the parser's callback
+  options->add_to(command);
+  command.callback([options] {
+    FitRun run(*options);
+    const Json report = run.run();
+    if (options->json) {
+      std::puts(report.dump(2).c_str());
+    } else {
+      print_summary(report, run.folder());
+    }
+  });
+}
+
+}  // namespace bet

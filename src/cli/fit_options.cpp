@@ -1,0 +1,163 @@
+#include "cli/fit_options.h"
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+struct Effort {
+  std::string_view name;
+  std::string_view schedule;
+  std::uint32_t patience;
+};
+
+constexpr Effort kEfforts[] = {{"quick", "fast", 1}, {"normal", "fast", 2}, {"paper", "paper", 3}};
+
+const Effort& find_effort(const std::string& name) {
+  for (const Effort& effort : kEfforts) {
+    if (effort.name == name) return effort;
+  }
+  fail("unknown effort ", in_quotes(name));
+}
+
+TrainingPart parse_part(const std::string& name) {
+  if (name == "train") return TrainingPart::kTrain;
+  return name == "all" ? TrainingPart::kAll : TrainingPart::kTrainAndValidation;
+}
+
+std::string shortest(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  for (int digits = 1; digits < 17; ++digits) {
+    char shorter[32];
+    std::snprintf(shorter, sizeof(shorter), "%.*g", digits, value);
+    if (std::stod(shorter) == value) return shorter;
+  }
+  return text;
+}
+
+}  // namespace
+
+void FitCommand::add_to(CLI::App& command) {
+  data.add_to(command);
+  command.add_option("--budget", budget, "5%, 450000p, 1.8MB or 2MiB; optional for full");
+  command.add_option("--method", method, "full, es (equal sizes) or mr (mixed random)")
+      ->check(CLI::IsMember({"full", "es", "mr"}))
+      ->capture_default_str();
+  command.add_option("--backbone", backbone, "mf or lightgcn")
+      ->check(CLI::IsMember({"mf", "lightgcn"}))
+      ->capture_default_str();
+  command.add_option("--effort", effort, "quick, normal or paper: sets what is not given")
+      ->check(CLI::IsMember({"quick", "normal", "paper"}))
+      ->capture_default_str();
+  command.add_option("--schedule", schedule, "fast or paper (default: the effort's)")
+      ->check(CLI::IsMember({"fast", "paper"}));
+  command.add_option("--batch-size", batch_size, "triples of a step");
+  command.add_option("--batches", batches, "users or interactions: what batches draw uniformly")
+      ->check(CLI::IsMember({"users", "interactions"}));
+  command.add_option("--learning-rate", learning_rate, "of the first step");
+  command.add_option("--patience", patience, "measurements without a better one that end training");
+  command.add_option("--max-steps", max_steps, "most steps of a training");
+  command.add_option("--measure-steps", measure_steps, "steps between measurements");
+  command.add_option("--rows", rows, "fp32 or bf16: rows between the layers of a graph backbone")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
+  command.add_option("--final", final_part, "what the final model is trained on")
+      ->check(CLI::IsMember({"train", "train+val", "all"}))
+      ->capture_default_str();
+  command.add_option("--device", device, "cpu")->capture_default_str();
+  command.add_option("--dim", dim, "full embedding size")
+      ->check(CLI::Range(1, 0x7fff))
+      ->capture_default_str();
+  command.add_option("--seed", seed, "seed of everything but the split")->capture_default_str();
+  command.add_option("--threads", threads, "0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command.add_option("--out", out,
+                     "run folder (default runs/<data>-<backbone>-<method>-<budget>-<seed>)");
+  command.add_option("--config", config, "TOML file of these options; the command line wins");
+  command.add_flag("--overwrite", overwrite, "replace an existing run folder");
+  command.add_flag("--resume", resume)->group("");  // for `bet resume`
+  command.add_flag("--json", json, "print report.json to stdout");
+  command.add_flag("--quiet", quiet, "no progress on stderr");
+}
+
+std::filesystem::path FitCommand::folder() const {
+  if (!out.empty()) return out;
+  std::string name = std::filesystem::path(data.path).lexically_normal().filename().string();
+  if (data.path == "-") name = "stdin";
+  if (name.empty()) name = std::filesystem::path(data.path).parent_path().filename().string();
+  std::string size = budget.empty() ? "full" : budget;
+  if (size.ends_with('%')) size.replace(size.size() - 1, 1, "pct");
+  return std::filesystem::path("runs") /
+         (name + "-" + backbone + "-" + method + "-" + size + "-" + std::to_string(seed));
+}
+
+FitOptions FitCommand::resolve() const {
+  BET_CHECK(device == "cpu", "--device ", device, ": this build runs on the CPU only (no CUDA)");
+  BET_CHECK(!budget.empty() || method == "full", "--method ", method, " needs --budget");
+  const Effort& preset = find_effort(effort);
+  FitOptions options;
+  options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule);
+  options.schedule.patience = patience.value_or(preset.patience);
+  options.schedule.batch_size = batch_size.value_or(options.schedule.batch_size);
+  options.schedule.learning_rate = learning_rate.value_or(options.schedule.learning_rate);
+  options.schedule.max_steps = max_steps.value_or(options.schedule.max_steps);
+  options.schedule.measure_steps = measure_steps.value_or(options.schedule.measure_steps);
+  if (!batches.empty()) {
+    options.schedule.batch_kind = batches == "users" ? BatchKind::kUsers : BatchKind::kInteractions;
+  }
+  options.schedule.validate();
+  options.model.backbone = backbone;
+  options.model.seed = seed;
+  options.model.precision = rows == "bf16" ? RowPrecision::kBfloat16 : RowPrecision::kFloat32;
+  options.final_part = parse_part(final_part);
+  return options;
+}
+
+Config FitCommand::to_config() const {
+  const Schedule resolved = resolve().schedule;
+  const std::string named = schedule.empty() ? std::string(find_effort(effort).schedule) : schedule;
+  // A relative path would not be found again from another folder.
+  const std::string path = data.path == "demo" || data.path == "-"
+                               ? data.path
+                               : std::filesystem::absolute(data.path).lexically_normal().string();
+  Config config_entries = {
+      {"data", path},
+      {"format", data.read.hints.format.empty() ? "auto" : data.read.hints.format},
+      {"split", data.split},
+      {"split-seed", std::to_string(data.split_seed), false},
+      {"min-user-inter", std::to_string(data.read.min_user_inter), false},
+      {"min-item-inter", std::to_string(data.read.min_item_inter), false},
+      {"method", method},
+      {"backbone", backbone},
+      {"effort", effort},
+      {"schedule", named},
+      {"batches", resolved.batch_kind == BatchKind::kUsers ? "users" : "interactions"},
+      {"learning-rate", shortest(resolved.learning_rate), false},
+      {"patience", std::to_string(resolved.patience), false},
+      {"max-steps", std::to_string(resolved.max_steps), false},
+      {"measure-steps", std::to_string(resolved.measure_steps), false},
+      {"rows", rows},
+      {"final", final_part},
+      {"device", device},
+      {"dim", std::to_string(dim), false},
+      {"seed", std::to_string(seed), false},
+      {"threads", std::to_string(threads), false},
+  };
+  const auto add_if = [&](const char* key, const std::string& value) {
+    if (!value.empty()) config_entries.push_back({key, value});
+  };
+  if (resolved.batch_size > 0) {
+    config_entries.push_back({"batch-size", std::to_string(resolved.batch_size), false});
+  }
+  add_if("budget", budget);
+  add_if("user-col", data.read.hints.user_col);
+  add_if("item-col", data.read.hints.item_col);
+  if (data.read.min_rating) {
+    config_entries.push_back({"min-rating", shortest(*data.read.min_rating), false});
+  }
+  return config_entries;
+}
+
+}  // namespace bet

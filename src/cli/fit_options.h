@@ -1,0 +1,54 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/data_options.h"
+#include "cli/run_folder.h"
+#include "train/fit.h"
+
+namespace bet {
+
+// Everything that `bet fit` can be told.
+struct FitCommand {
+  DataOptions data;
+  std::string budget;  // empty: none
+  std::string method = "es";
+  std::string backbone = "lightgcn";
+  std::string effort = "normal";
+  std::string schedule;  // empty: the effort's
+  std::optional<std::uint32_t> batch_size;
+  std::string batches;  // users, interactions; empty: the schedule's
+  std::optional<double> learning_rate;
+  std::optional<std::uint32_t> patience;
+  std::optional<std::uint64_t> max_steps;
+  std::optional<std::uint64_t> measure_steps;
+  std::string rows = "fp32";
+  std::string final_part = "train+val";
+  std::string device = "cpu";
+  std::uint32_t dim = 128;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string out;
+  std::string config;
+  bool overwrite = false;
+  bool resume = false;
+  bool json = false;
+  bool quiet = false;
+
+  // `this` must outlive the parser.
+  void add_to(CLI::App& command);
+
+  // The run folder: as given, or runs/<data>-<backbone>-<method>-<budget>-<seed>.
+  std::filesystem::path folder() const;
+
+  // What the options come to, the effort's presets included. Throws on what cannot be.
+  FitOptions resolve() const;
+
+  // Every option as resolved, to be kept with the run and to start it again.
+  Config to_config() const;
+};
+
+}  // namespace bet

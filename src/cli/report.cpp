@@ -1,0 +1,30 @@
+#include "cli/report.h"
+
+#include <sys/resource.h>
+
+#include "kernels/kernels.h"
+#include "model/threads.h"
+
+namespace bet {
+
+nlohmann::ordered_json metrics_json(const Metrics& metrics) {
+  if (metrics.num_users == 0) return nullptr;
+  nlohmann::ordered_json json;
+  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
+    json["recall@" + std::to_string(kCutoffs[i])] = metrics.recall[i];
+    json["ndcg@" + std::to_string(kCutoffs[i])] = metrics.ndcg[i];
+  }
+  return json;
+}
+
+std::uint64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+nlohmann::ordered_json versions_json() {
+  return {{"bet", BET_VERSION}, {"torch", torch_version()}, {"kernels", kernels().name}};
+}
+
+}  // namespace bet

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bet {
+
+// Option names without dashes and their values, in the order to write them. Texts are quoted in the
+// file; a value that is a number or a truth value stands as it is.
+struct ConfigEntry {
+  std::string key;
+  std::string value;
+  bool quoted = true;
+};
+using Config = std::vector<ConfigEntry>;
+
+// A run on disk: config.toml, log.txt, report.json, checkpoint/.
+class RunFolder {
+ public:
+  // A new run: refuses an existing folder unless `overwrite`, which removes it.
+  static RunFolder create(const std::filesystem::path& path, bool overwrite);
+  // A run to go on with.
+  static RunFolder open(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path checkpoint() const { return path_ / "checkpoint"; }
+  std::filesystem::path report() const { return path_ / "report.json"; }
+  std::filesystem::path config() const { return path_ / "config.toml"; }
+
+  void write_config(const Config& config) const;
+  void write_report(const std::string& json) const;
+
+  // Appends a line with the time to log.txt.
+  void log(const std::string& line);
+
+ private:
+  explicit RunFolder(std::filesystem::path path);
+
+  std::filesystem::path path_;
+  std::ofstream log_;
+};
+
+// The entries of a TOML file of plain keys. Throws, naming file and place, on anything else.
+Config read_config(const std::filesystem::path& path);
+
+}  // namespace bet

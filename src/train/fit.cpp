@@ -1,0 +1,139 @@
+#include "train/fit.h"
+
+#include <ATen/ops/empty.h>
+
+#include <chrono>
+#include <optional>
+
+#include "base/error.h"
+#include "train/evaluator.h"
+
+namespace bet {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// What is known once the first phase is over, beside the state of the second.
+void save_choice(Checkpoint& checkpoint, const FitResult& result) {
+  checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
+  checkpoint.numbers["fit_best_step"] = static_cast<double>(result.best_step);
+  checkpoint.numbers["fit_users"] = static_cast<double>(result.validation.num_users);
+  checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
+  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
+    const std::string at = "@" + std::to_string(kCutoffs[i]);
+    checkpoint.numbers["fit_recall" + at] = result.validation.recall[i];
+    checkpoint.numbers["fit_ndcg" + at] = result.validation.ndcg[i];
+  }
+}
+
+void restore_choice(const Checkpoint& checkpoint, FitResult& result) {
+  result.train_steps = static_cast<std::uint64_t>(checkpoint.number("fit_train_steps"));
+  result.best_step = static_cast<std::uint64_t>(checkpoint.number("fit_best_step"));
+  result.validation.num_users = static_cast<std::uint64_t>(checkpoint.number("fit_users"));
+  result.interrupted = checkpoint.number("fit_interrupted") != 0;
+  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
+    const std::string at = "@" + std::to_string(kCutoffs[i]);
+    result.validation.recall[i] = checkpoint.number("fit_recall" + at);
+    result.validation.ndcg[i] = checkpoint.number("fit_ndcg" + at);
+  }
+}
+
+// The sizes as a column of floats, which a checkpoint holds.
+at::Tensor sizes_as_floats(const MaskedTable& table) {
+  return table.sizes.to(at::kFloat).view({-1, 1});
+}
+
+Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& graph,
+                     const FitOptions& options) {
+  if (options.final_part == TrainingPart::kAll) return {};
+  const auto backbone = make_backbone(options.model.backbone, graph, options.model.precision);
+  return evaluate(backbone->vectors(table).detach(), table.width, split, HeldOut::kTest, graph);
+}
+
+}  // namespace
+
+FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& options,
+                   const TrainingHooks& hooks, const std::filesystem::path& folder,
+                   const std::string& identity, bool resume) {
+  const std::filesystem::path state_path = folder / "state.ckpt";
+  std::optional<Checkpoint> state;
+  if (resume && std::filesystem::exists(state_path)) {
+    state = read_checkpoint(state_path);
+    BET_CHECK(state->text("identity") == identity, state_path.string(),
+              ": written for other data or options");
+  }
+  FitResult result;
+  std::string phase = "train";
+  TrainingHooks saving = hooks;
+  saving.save = [&](const Checkpoint& checkpoint) {
+    Checkpoint whole = checkpoint;
+    whole.texts = {{"phase", phase}, {"identity", identity}};
+    if (phase == "final") save_choice(whole, result);
+    write_checkpoint(whole, state_path);
+  };
+
+  const bool in_final = state && state->text("phase") == "final";
+  if (in_final) {
+    restore_choice(*state, result);
+  } else {
+    const Stopwatch watch;
+    const Graph graph = make_graph(split, TrainingPart::kTrain);
+    const TrainingResult trained = train_to_convergence(
+        split, graph, plan, options.model, options.schedule, saving, state ? &*state : nullptr);
+    result.validation = trained.validation;
+    result.train_steps = trained.steps;
+    result.best_step = trained.best_step;
+    result.interrupted = trained.stopped;
+    result.table = trained.table;
+    result.train_seconds = watch.seconds();
+  }
+
+  const Stopwatch watch;
+  const Graph graph = make_graph(split, options.final_part);
+  if (options.final_part == TrainingPart::kTrain && !in_final) {
+    result.final_steps = result.best_step;  // the chosen weights are the final ones
+  } else {
+    phase = "final";
+    const TrainingResult trained =
+        train_steps(graph, plan, options.model, options.schedule, result.best_step, saving,
+                    in_final ? &*state : nullptr);
+    result.table = trained.table;
+    result.final_steps = trained.steps;
+    result.interrupted = result.interrupted || trained.stopped;
+  }
+  result.test = test_metrics(result.table, split, graph, options);
+  result.final_seconds = watch.seconds();
+
+  Checkpoint final_model;
+  final_model.texts = {{"identity", identity}};
+  final_model.tensors = {{"table", result.table.values.detach()},
+                         {"sizes", sizes_as_floats(result.table)}};
+  write_checkpoint(final_model, folder / "final.ckpt");
+  std::filesystem::remove(state_path);
+  return result;
+}
+
+FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape) {
+  const std::filesystem::path path = folder / "final.ckpt";
+  const Checkpoint checkpoint = read_checkpoint(path);
+  FinalModel model;
+  model.identity = checkpoint.text("identity");
+  model.table.values = checkpoint.tensor("table");
+  model.table.sizes = checkpoint.tensor("sizes").view({-1}).to(at::kShort);
+  BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()) &&
+                model.table.sizes.size(0) == model.table.num_rows(),
+            path.string(), ": a model of ", model.table.num_rows(), " users and items for data of ",
+            shape.num_rows());
+  model.table.width = static_cast<std::uint32_t>(model.table.sizes.max().item<std::int16_t>());
+  return model;
+}
+
+}  // namespace bet

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "train/trainer.h"
+
+namespace bet {
+
+// From a plan to a final model (METHOD section 7): train on `train` until validation no longer
+// improves, then train the same plan with fresh parameters on `final_part` for as many steps as
+// were best, and look at test once.
+struct FitOptions {
+  ModelOptions model;
+  Schedule schedule;
+  TrainingPart final_part = TrainingPart::kTrainAndValidation;
+};
+
+struct FitResult {
+  Metrics validation;  // of the weights that were chosen
+  Metrics test;        // of the final model; num_users is 0 if nothing is held out from it
+  MaskedTable table;   // the final model
+  std::uint64_t train_steps = 0;
+  std::uint64_t best_step = 0;
+  std::uint64_t final_steps = 0;
+  double train_seconds = 0;  // of this process
+  double final_seconds = 0;
+  bool interrupted = false;
+};
+
+// `folder` keeps the state (state.ckpt) and in the end the final model (final.ckpt). With `resume`
+// a state found there is gone on from, to the same bits as without the break; `identity` (data hash
+// and options) must be the one it was written with.
+FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& options,
+                   const TrainingHooks& hooks, const std::filesystem::path& folder,
+                   const std::string& identity, bool resume);
+
+// The final model as kept in final.ckpt.
+struct FinalModel {
+  MaskedTable table;
+  std::string identity;
+};
+FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape);
+
+}  // namespace bet
