@@ -2,6 +2,7 @@
 """Measures bet beside what its users would pick instead, one pair after the other in one run:
 a line each, `name ours_ms peer_ms ratio`. Debian's Python, because its packages are the peers."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "build/release/bet_bench"
+EXPORT = ROOT / "build/release/bet_peer_export"
 DATA = ROOT / "../shared/data/gowalla"
 REPEATS = 5
 
@@ -33,6 +35,34 @@ def report(name, ours_ms, peer_ms):
     print(f"{name} {ours_ms:.2f} {peer_ms:.2f} {peer_ms / ours_ms:.2f}", flush=True)
 
 
+def training(folder):
+    """LightGCN on 75 % of Gowalla, with as many threads on both sides."""
+    threads = str(os.cpu_count())
+    for width in (128, 48, 6):
+        out = pathlib.Path(folder) / str(width)
+        subprocess.run([EXPORT, DATA, str(width), "50", out], check=True)
+        report(f"lightgcn_step_{'' if width == 128 else 'w'}{width}",
+               ours(f"lightgcn_step_fp32/{width}/real_time"),
+               peer("lightgcn.py", "step", out, str(width), threads))
+        compare_losses(out, width)
+    report("full_ranking_top20", ours("full_ranking_top20/128/real_time"),
+           peer("lightgcn.py", "ranking", pathlib.Path(folder) / "128", "128", threads))
+
+
+def compare_losses(out, width):
+    """Both sides, 50 steps from the same start on the same batches."""
+    theirs = subprocess.run(
+        ["/usr/bin/python3", ROOT / "bench/peers/lightgcn.py", "losses", out, str(width)],
+        check=True, capture_output=True, text=True).stdout
+    pairs = list(zip(map(float, (out / "losses.txt").read_text().split()),
+                     map(float, theirs.split())))
+    worst = max(abs(a - b) / abs(b) for a, b in pairs)
+    print(f"# width {width}: loss of step 50 ours {pairs[-1][0]:.6f} peer {pairs[-1][1]:.6f}, "
+          f"largest relative difference {worst:.1e}", flush=True)
+    if len(pairs) != 50 or worst > 1e-3:
+        sys.exit("bench-peers: the two sides do not train the same model")
+
+
 def main():
     if not DATA.exists():
         sys.exit(f"bench-peers: no {DATA}: the comparison runs on Gowalla")
@@ -48,6 +78,7 @@ def main():
                     out.writelines(f"{user},{item}\n" for item in items)
         report("load_csv", ours("load_csv", f"--csv={csv}"),
                peer("loading.py", "load_csv", csv, str(REPEATS)))
+        training(folder)
 
 
 main()

@@ -93,6 +93,11 @@ class FitRun {
   explicit FitRun(FitCommand options) : options_(std::move(options)) {}
 
   Json run() {
+    if (options_.resume && std::filesystem::exists(RunFolder::open(options_.folder()).report())) {
+      std::fprintf(stderr, "%s is complete\n", options_.folder().c_str());
+      std::ifstream in(RunFolder::open(options_.folder()).report());
+      return Json::parse(in);
+    }
     const Clock::time_point start = Clock::now();
     use_huge_page_tensors();
     set_num_threads(options_.threads);

@@ -16,15 +16,22 @@ double Schedule::rate_after(std::uint64_t step) const {
   return std::max(learning_rate * std::pow(decay, times), lowest_rate);
 }
 
+bool Schedule::measures_after(std::uint64_t step) const {
+  if (measure_steps > 0) return step % measure_steps == 0;
+  for (const std::uint64_t sixteenths : {1, 2, 4, 8, 12, 16}) {
+    if (step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1)) return true;
+  }
+  return false;
+}
+
 void Schedule::validate() const {
   BET_CHECK(batch_size > 0 || user_passes > 0, "--batch-size must be positive");
   BET_CHECK(learning_rate > 0 && std::isfinite(learning_rate), "--learning-rate ", learning_rate,
             " must be positive");
   BET_CHECK(decay > 0 && decay <= 1 && decay_steps > 0, "learning-rate decay ", decay, " every ",
             decay_steps, " steps");
-  BET_CHECK(measure_steps > 0 && patience > 0 && max_steps > 0,
-            "steps between measurements, patience and most steps must be positive; they are ",
-            measure_steps, ", ", patience, " and ", max_steps);
+  BET_CHECK(patience > 0 && max_steps > 0, "patience and most steps must be positive; they are ",
+            patience, " and ", max_steps);
 }
 
 Schedule named_schedule(std::string_view name) {
@@ -37,7 +44,7 @@ Schedule named_schedule(std::string_view name) {
     fast.linear = true;
     fast.adam.beta1 = 0.5F;
     fast.adam.beta2 = 0.8F;
-    fast.measure_steps = 100;
+    fast.measure_steps = 0;
     fast.max_steps = 800;
     return fast;
   }

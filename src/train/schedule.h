@@ -24,12 +24,16 @@ struct Schedule {
   double lowest_rate = 0.001;
   AdamOptions adam;
 
-  std::uint64_t measure_steps = 2'000;  // steps between measurements on validation
+  // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of max_steps.
+  std::uint64_t measure_steps = 2'000;
   std::uint32_t patience = 3;           // measurements without a better one that end the training
   std::uint64_t max_steps = 30'000;
 
   // Of the step that follows `step` steps.
   double rate_after(std::uint64_t step) const;
+
+  // Whether validation is measured after `step` steps.
+  bool measures_after(std::uint64_t step) const;
 
   // Triples of a step on a graph of which so many users have interactions.
   std::uint32_t triples_for(std::uint32_t num_users) const {

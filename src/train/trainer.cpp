@@ -166,7 +166,7 @@ TrainingResult train_to_convergence(const Split& split, const Graph& graph, cons
   while (training.model().num_steps() < schedule.max_steps && best.since < schedule.patience) {
     result.stopped = training.step();
     if (result.stopped) break;
-    if (training.model().num_steps() % schedule.measure_steps == 0) {
+    if (schedule.measures_after(training.model().num_steps())) {
       measure();
       char text[48];
       std::snprintf(text, sizeof(text), "best %.5f at step %llu", best.metrics.score(),
@@ -178,7 +178,7 @@ TrainingResult train_to_convergence(const Split& split, const Graph& graph, cons
   }
   // Nothing measured yet, or steps behind the last measurement when there is no more to come.
   if (!best.values.defined() ||
-      (!result.stopped && training.model().num_steps() % schedule.measure_steps != 0)) {
+      (!result.stopped && !schedule.measures_after(training.model().num_steps()))) {
     measure();
   }
   if (hooks.save) save();
