@@ -28,7 +28,8 @@ constexpr std::size_t kColumnSlack = 16;
 // This one product is a layer of propagation and, with the batch's pairs as entries, the gradient
 // of the BPR loss.
 struct GatherArgs {
-  const std::uint64_t* offsets = nullptr;  // entries of row r: offsets[r] .. offsets[r+1]
+  const std::uint64_t* offsets = nullptr;  // entries of row r: from offsets[r - first_row]
+  std::size_t first_row = 0;
   const std::uint32_t* columns = nullptr;  // by entry, and kColumnSlack more
   const float* entry_weight = nullptr;     // by entry; or
   const float* column_weight = nullptr;    // by column; or neither: all one
@@ -37,6 +38,7 @@ struct GatherArgs {
   const float* base = nullptr;             // may be null: nothing is added
   const float* base_scale = nullptr;       // by row
   const float* sum_scale = nullptr;        // by row; null: all one
+  const std::uint32_t* needed = nullptr;   // by row; rows of 0 are not written. null: all are
   float* out = nullptr;                    // fp32 rows to write; or
   std::uint16_t* out_bf16 = nullptr;       // bfloat16 rows
   std::uint32_t stride = 0;

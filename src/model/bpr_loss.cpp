@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "kernels/kernels.h"
+#include "model/parallel_chunks.h"
 
 namespace bet {
 namespace {
@@ -73,9 +74,9 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
     args.stride = static_cast<std::uint32_t>(vectors.size(1));
     constexpr int kChunks = 64;
     const std::vector<std::int64_t> chunks = balanced_chunks(entries->offsets, kChunks);
-    at::parallel_for(0, kChunks, 1, [&](std::int64_t begin, std::int64_t end) {
-      kernels().gather_rows(args, static_cast<std::size_t>(chunks[begin]),
-                            static_cast<std::size_t>(chunks[end]));
+    parallel_chunks(kChunks, [&](std::int64_t chunk) {
+      kernels().gather_rows(args, static_cast<std::size_t>(chunks[chunk]),
+                            static_cast<std::size_t>(chunks[chunk + 1]));
     });
     return {gradient, at::Tensor(), at::Tensor()};
   }

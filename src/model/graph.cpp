@@ -85,7 +85,7 @@ Graph make_graph(const Split& split, TrainingPart part) {
   graph.inverse_degree = graph.inverse_root.square();
   graph.quarter = at::full({num_nodes}, 0.25, at::kFloat);
   graph.quarter_root = graph.inverse_root.mul(0.25);
-  constexpr int kChunks = 64;
+  constexpr int kChunks = 256;
   graph.chunks = balanced_chunks(
       {reinterpret_cast<const std::uint64_t*>(offsets), static_cast<std::size_t>(num_nodes + 1)},
       kChunks);

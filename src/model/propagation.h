@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "model/graph.h"
 
 namespace bet {
@@ -12,8 +15,9 @@ enum class RowPrecision { kFloat32, kBfloat16 };
 // LightGCN's propagation: the mean of E, AE, A^2 E and A^3 E for the symmetrically normalised
 // adjacency A of `graph`. `table` is float [nodes, stride]; the result has its shape. Its gradient
 // is the same operation, because A is symmetric. Runs over at::get_num_threads() threads with the
-// same result for any number of them. `graph` must outlive the backward pass.
+// same result for any number of them. `graph` and `needed` must outlive the backward pass.
 at::Tensor propagate(const at::Tensor& table, const Graph& graph,
-                     RowPrecision precision = RowPrecision::kFloat32);
+                     RowPrecision precision = RowPrecision::kFloat32,
+                     const std::vector<std::uint32_t>* needed = nullptr);
 
 }  // namespace bet

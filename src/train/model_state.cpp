@@ -56,7 +56,8 @@ double ModelInTraining::step() {
   entries_.build(batch_, static_cast<std::uint32_t>(table_.num_rows()));
 
   table_.values.mutable_grad() = at::Tensor();
-  const at::Tensor loss = bpr_loss(backbone_->vectors(table_), batch_, entries_);
+  const at::Tensor loss =
+      bpr_loss(backbone_->vectors(table_, &entries_.row_count), batch_, entries_);
   loss.backward();
   const double total = loss.item<double>() + regulariser();
   BET_CHECK(std::isfinite(total), "the loss of step ", step + 1, " is ", total, " (learning rate ",

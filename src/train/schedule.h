@@ -24,9 +24,10 @@ struct Schedule {
   double lowest_rate = 0.001;
   AdamOptions adam;
 
-  // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of max_steps.
+  // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of
+  // max_steps.
   std::uint64_t measure_steps = 2'000;
-  std::uint32_t patience = 3;           // measurements without a better one that end the training
+  std::uint32_t patience = 3;  // measurements without a better one that end the training
   std::uint64_t max_steps = 30'000;
 
   // Of the step that follows `step` steps.
