@@ -1,0 +1,247 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "support/run_program.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::ProgramResult;
+using test::read_file;
+using test::run_bet;
+using test::TempFolder;
+using Json = nlohmann::json;
+
+Json fit(const std::vector<std::string>& arguments) {
+  std::vector<std::string> line = {"fit", "--quiet", "--json"};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  const ProgramResult result = run_bet(line);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.exit_code == 0 ? Json::parse(result.out) : Json();
+}
+
+TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const Json report = fit({"demo", "--method", "es", "--budget", "5%", "--out", out});
+  EXPECT_EQ(Json::parse(read_file(folder / "run/report.json")), report);
+  for (const char* key : {"dataset", "backbone", "method", "seed", "budget", "used", "validation",
+                          "test", "trials", "seconds", "steps", "peak_rss_bytes", "versions"}) {
+    EXPECT_TRUE(report.contains(key)) << key;
+  }
+  EXPECT_EQ(report["budget"]["params"], 22'400);
+  EXPECT_EQ(report["used"]["params"], 21'000);
+  EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
+  EXPECT_GT(report["test"]["recall@20"], 0.05);
+  for (const char* file : {"config.toml", "log.txt", "checkpoint/final.ckpt"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / "run" / file)) << file;
+  }
+  const ProgramResult again = run_bet({"evaluate", out, "demo", "--json"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["test"], report["test"]);
+}
+
+TEST(Fit, AtFullSizeBeatsPopularityByHalf) {
+  const TempFolder folder;
+  const Json report = fit({"demo", "--method", "full", "--out", (folder / "run").string()});
+  // Popularity ranking on this split, worked out apart: validation recall@20 0.1035.
+  EXPECT_GT(report["validation"]["recall@20"], 1.5 * 0.1035);
+  EXPECT_TRUE(report["budget"].is_null());
+  EXPECT_TRUE(report.contains("full"));
+}
+
+TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
+  const TempFolder folder;
+  int run = 0;
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--method", "mr", "--budget", "20000p"},
+           {"--method", "es", "--budget", "100kB", "--backbone", "mf"},
+           {"--method", "es", "--budget", "10%", "--final", "train"},
+           {"--method", "es", "--budget", "10%", "--final", "all"},
+           {"--method", "es", "--budget", "300%", "--dim", "16"},
+           {"--method", "es", "--budget", "10%", "--rows", "bf16", "--batches", "interactions"},
+           {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"}}) {
+    std::vector<std::string> line = {"demo", "--effort", "quick", "--out",
+                                     (folder / std::to_string(run++)).string()};
+    line.insert(line.end(), more.begin(), more.end());
+    const Json report = fit(line);
+    EXPECT_LE(report["used"]["params"], report["budget"]["params"]);
+    EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
+    EXPECT_EQ(report["test"].is_null(), more.back() == "all");
+  }
+}
+
+TEST(Fit, SameSeedSameBytes) {
+  const TempFolder folder;
+  const auto bytes = [&](const char* name, const char* seed, const char* threads) {
+    fit({"demo", "--method", "mr", "--budget", "5%", "--effort", "quick", "--seed", seed,
+         "--threads", threads, "--out", (folder / name).string()});
+    // The identity in the file names no path and no thread count.
+    return read_file(folder / name / "checkpoint/final.ckpt");
+  };
+  const std::string first = bytes("a", "1", "2");
+  EXPECT_EQ(first, bytes("b", "1", "2"));
+  EXPECT_EQ(first, bytes("c", "1", "1"));
+  EXPECT_NE(first, bytes("d", "2", "2"));
+}
+
+TEST(Fit, AConfigFileGivesOptionsAndTheCommandLineWins) {
+  const TempFolder folder;
+  const std::string config =
+      folder.write("c.toml", "budget = \"10%\"\nmethod = \"es\"\nseed = 5\neffort = \"quick\"\n")
+          .string();
+  const Json report =
+      fit({"demo", "--config", config, "--seed", "6", "--out", (folder / "run").string()});
+  EXPECT_EQ(report["budget"]["requested"], "10%");
+  EXPECT_EQ(report["seed"], 6);
+  const std::string bad = folder.write("bad.toml", "bugdet = \"10%\"\n").string();
+  const ProgramResult result = run_bet({"fit", "demo", "--config", bad});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("unknown key 'bugdet'"), std::string::npos) << result.err;
+  const std::string broken = folder.write("broken.toml", "budget = = 3\n").string();
+  EXPECT_EQ(run_bet({"fit", "demo", "--config", broken}).exit_code, 1);
+}
+
+TEST(Fit, RefusesWhatCannotBeAndLeavesNothing) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const auto error = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"fit", "demo", "--out", out});
+    const ProgramResult result = run_bet(more);
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    return result.err;
+  };
+  EXPECT_NE(error({"--method", "es"}).find("needs --budget"), std::string::npos);
+  EXPECT_NE(error({"--budget", "5"}).find("is not understood"), std::string::npos);
+  EXPECT_NE(error({"--budget", "5%", "--device", "cuda"}).find("CUDA"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_NE(error({"--method", "es", "--budget", "0.1%"}).find("the smallest is 0.7813%"),
+            std::string::npos);
+}
+
+TEST(Fit, AnExistingFolderIsKeptUnlessToldOtherwise) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const std::vector<std::string> line = {"fit", "demo",     "--quiet", "--method", "es", "--budget",
+                                         "5%",  "--effort", "quick",   "--out",    out};
+  ASSERT_EQ(run_bet(line).exit_code, 0);
+  const ProgramResult second = run_bet(line);
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_NE(second.err.find("--overwrite"), std::string::npos);
+  std::vector<std::string> overwrite = line;
+  overwrite.push_back("--overwrite");
+  EXPECT_EQ(run_bet(overwrite).exit_code, 0);
+  folder.write("precious/thesis.txt", "words");
+  overwrite[10] = (folder / "precious").string();
+  EXPECT_EQ(run_bet(overwrite).exit_code, 1) << "a folder that is no run is never removed";
+  EXPECT_TRUE(std::filesystem::exists(folder / "precious/thesis.txt"));
+}
+
+TEST(Fit, StandardInputIsCopiedIntoTheRun) {
+  const TempFolder folder;
+  ASSERT_EQ(run_bet({"data", "synth", (folder / "d.csv").string()}).exit_code, 0);
+  const ProgramResult result =
+      run_bet({"fit", "-", "--quiet", "--json", "--method", "es", "--budget", "5%", "--effort",
+               "quick", "--out", (folder / "run").string()},
+              read_file(folder / "d.csv"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["dataset"]["users"], 2000);
+  EXPECT_EQ(read_file(folder / "run/stdin"), read_file(folder / "d.csv"));
+}
+
+// Starts `bet fit`, sends the signals after the given milliseconds each, and waits.
+int run_with_signals(const std::vector<std::string>& line,
+                     const std::vector<std::pair<int, int>>& signals) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<char*> arguments = {const_cast<char*>("bet")};
+    for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr ||
+        std::freopen("/dev/null", "w", stderr) == nullptr) {
+      _exit(99);
+    }
+    execv(BET_PROGRAM, arguments.data());
+    _exit(98);
+  }
+  for (const auto& [milliseconds, signal] : signals) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    kill(child, signal);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
+  const TempFolder folder;
+  const auto line = [&](const char* name) {
+    return std::vector<std::string>{"fit",
+                                    "demo",
+                                    "--quiet",
+                                    "--method",
+                                    "es",
+                                    "--budget",
+                                    "20%",
+                                    "--patience",
+                                    "99",
+                                    "--out",
+                                    (folder / name).string()};
+  };
+  ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
+  const Json whole = Json::parse(read_file(folder / "whole/report.json"));
+  for (const int milliseconds : {500, 1200}) {
+    const std::string name = "killed" + std::to_string(milliseconds);
+    EXPECT_EQ(run_with_signals(line(name.c_str()), {{milliseconds, SIGKILL}}), -SIGKILL);
+    const ProgramResult resumed = run_bet({"resume", (folder / name).string(), "--quiet"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    const Json report = Json::parse(read_file(folder / name / "report.json"));
+    EXPECT_EQ(report["test"], whole["test"]);
+    EXPECT_EQ(report["validation"], whole["validation"]);
+    EXPECT_EQ(report["steps"], whole["steps"]);
+  }
+}
+
+TEST(Fit, CtrlCFinishesWithTheBestSoFar) {
+  const TempFolder folder;
+  const std::vector<std::string> line = {"fit",
+                                         "demo",
+                                         "--quiet",
+                                         "--method",
+                                         "es",
+                                         "--budget",
+                                         "20%",
+                                         "--schedule",
+                                         "paper",
+                                         "--patience",
+                                         "99",
+                                         "--max-steps",
+                                         "100000",
+                                         "--measure-steps",
+                                         "20",
+                                         "--out",
+                                         (folder / "run").string()};
+  EXPECT_EQ(run_with_signals(line, {{2500, SIGINT}}), 0);
+  const Json report = Json::parse(read_file(folder / "run/report.json"));
+  EXPECT_EQ(report["interrupted"], true);
+  EXPECT_GT(report["test"]["recall@20"], 0.0);
+}
+
+TEST(Resume, SaysWhatIsNoRun) {
+  const TempFolder folder;
+  const ProgramResult result = run_bet({"resume", folder.path().string()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("is no run folder"), std::string::npos) << result.err;
+  EXPECT_EQ(run_bet({"resume"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace bet

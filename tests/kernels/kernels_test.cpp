@@ -1,0 +1,337 @@
+#include "kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace bet {
+namespace {
+
+// Every instruction set of this machine.
+class EveryKernelSet : public testing::TestWithParam<const Kernels*> {
+ protected:
+  const Kernels& kernels() const { return *GetParam(); }
+};
+
+std::vector<const Kernels*> all_sets() {
+  return {runnable_kernels().begin, runnable_kernels().end};
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, EveryKernelSet, testing::ValuesIn(all_sets()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+std::uint16_t to_bf16(float value) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+}
+float from_bf16(std::uint16_t half) { return std::bit_cast<float>(std::uint32_t{half} << 16); }
+
+struct RandomProduct {
+  std::size_t rows = 37;
+  std::uint32_t stride = 0;
+  std::vector<std::uint64_t> offsets = {0};
+  std::vector<std::uint32_t> columns;
+  std::vector<float> entry_weight, column_weight, in, base, base_scale, sum_scale;
+  std::vector<std::uint16_t> in_bf16;
+
+  // Small integers: float sums are exact, so results must be equal, not near.
+  RandomProduct(std::uint32_t width, std::mt19937& random) : stride(row_stride(width)) {
+    const auto small = [&] { return static_cast<float>(static_cast<int>(random() % 9) - 4); };
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t e = random() % 8; e > 0; --e) {
+        columns.push_back(static_cast<std::uint32_t>(random() % rows));
+        entry_weight.push_back(small());
+      }
+      offsets.push_back(columns.size());
+      column_weight.push_back(small());
+      base_scale.push_back(small());
+      sum_scale.push_back(small());
+    }
+    columns.resize(columns.size() + kColumnSlack, 0);
+    for (std::size_t i = 0; i < rows * stride; ++i) {
+      in.push_back(small());
+      base.push_back(small());
+      in_bf16.push_back(to_bf16(in.back()));
+    }
+  }
+
+  enum Kind { kOne, kColumn, kEntry };
+
+  GatherArgs args(Kind kind) const {
+    GatherArgs args;
+    args.offsets = offsets.data();
+    args.columns = columns.data();
+    if (kind == kColumn) args.column_weight = column_weight.data();
+    if (kind == kEntry) args.entry_weight = entry_weight.data();
+    args.in = in.data();
+    args.stride = stride;
+    return args;
+  }
+
+  // The obvious twin.
+  float expected(Kind kind, std::size_t row, std::size_t c, bool with_base) const {
+    float sum = 0;
+    for (std::uint64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
+      const float weight = kind == kOne      ? 1.0F
+                           : kind == kColumn ? column_weight[columns[e]]
+                                             : entry_weight[e];
+      sum += weight * in[columns[e] * stride + c];
+    }
+    if (!with_base) return sum;
+    return base_scale[row] * base[row * stride + c] + sum_scale[row] * sum;
+  }
+};
+
+TEST_P(EveryKernelSet, GatherEqualsThePlainSum) {
+  std::mt19937 random(1);
+  for (const std::uint32_t width : {1U, 6U, 8U, 9U, 16U, 33U, 48U, 64U, 100U, 128U, 150U, 300U}) {
+    const RandomProduct product(width, random);
+    for (const auto kind : {RandomProduct::kOne, RandomProduct::kColumn, RandomProduct::kEntry}) {
+      for (const bool with_base : {false, true}) {
+        for (const bool bf16_in : {false, true}) {
+          GatherArgs args = product.args(kind);
+          if (with_base) {
+            args.base = product.base.data();
+            args.base_scale = product.base_scale.data();
+            args.sum_scale = product.sum_scale.data();
+          }
+          if (bf16_in) args.in_bf16 = product.in_bf16.data();
+          std::vector<float> out(product.rows * product.stride, -99.0F);
+          args.out = out.data();
+          kernels().gather_rows(args, 0, product.rows / 2);
+          kernels().gather_rows(args, product.rows / 2, product.rows);
+          for (std::size_t row = 0; row < product.rows; ++row) {
+            for (std::size_t c = 0; c < product.stride; ++c) {
+              ASSERT_EQ(out[row * product.stride + c], product.expected(kind, row, c, with_base))
+                  << "width " << width << " row " << row << " column " << c;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernelSet, GatherLeavesRowsThatAreNotNeeded) {
+  std::mt19937 random(2);
+  for (const std::uint32_t width : {6U, 48U}) {
+    const RandomProduct product(width, random);
+    std::vector<std::uint32_t> needed(product.rows);
+    for (std::uint32_t& count : needed) count = static_cast<std::uint32_t>(random() % 2);
+    GatherArgs args = product.args(RandomProduct::kOne);
+    args.needed = needed.data();
+    std::vector<float> out(product.rows * product.stride, -99.0F);
+    args.out = out.data();
+    kernels().gather_rows(args, 0, product.rows);
+    for (std::size_t row = 0; row < product.rows; ++row) {
+      const float expected =
+          needed[row] != 0 ? product.expected(RandomProduct::kOne, row, 0, false) : -99.0F;
+      EXPECT_EQ(out[row * product.stride], expected);
+    }
+  }
+}
+
+TEST_P(EveryKernelSet, GatherRoundsBfloat16ToNearestEven) {
+  const float exact = 1.0F;
+  const float down = std::bit_cast<float>(0x3f808000U - 1);  // just below half way
+  const float tie = std::bit_cast<float>(0x3f808000U);       // half way, even below
+  const float odd_tie = std::bit_cast<float>(0x3f818000U);   // half way, even above
+  for (const std::uint32_t width : {8U, 16U}) {
+    const std::vector<std::uint64_t> offsets = {0, 1};
+    const std::vector<std::uint32_t> columns(1 + kColumnSlack, 0);
+    std::vector<float> in(width, exact);
+    in[1] = down;
+    in[2] = tie;
+    in[3] = odd_tie;
+    std::vector<std::uint16_t> out(width);
+    GatherArgs args;
+    args.offsets = offsets.data();
+    args.columns = columns.data();
+    args.in = in.data();
+    args.out_bf16 = out.data();
+    args.stride = width;
+    kernels().gather_rows(args, 0, 1);
+    EXPECT_EQ(out[0], 0x3f80);
+    EXPECT_EQ(out[1], 0x3f80);
+    EXPECT_EQ(out[2], 0x3f80);
+    EXPECT_EQ(out[3], 0x3f82);
+    EXPECT_EQ(from_bf16(out[0]), 1.0F);
+  }
+}
+
+TEST_P(EveryKernelSet, BprTermsAreSoftplusAndItsSlope) {
+  std::mt19937 random(3);
+  for (const std::uint32_t width : {3U, 16U, 128U}) {
+    const std::uint32_t stride = row_stride(width);
+    constexpr std::size_t kRows = 20;
+    std::vector<float> vectors(kRows * stride, 0.0F);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      for (std::uint32_t c = 0; c < width; ++c) {
+        // From vectors near zero to scores of some hundred.
+        vectors[row * stride + c] =
+            std::normal_distribution<float>(0, row < 10 ? 0.1F : 3.0F)(random);
+      }
+    }
+    constexpr std::size_t kTriples = 50;
+    std::vector<std::uint32_t> u, i, j;
+    for (std::size_t t = 0; t < kTriples; ++t) {
+      u.push_back(static_cast<std::uint32_t>(random() % kRows));
+      i.push_back(static_cast<std::uint32_t>(random() % kRows));
+      j.push_back(static_cast<std::uint32_t>(random() % kRows));
+    }
+    std::vector<float> loss(kTriples), slope(kTriples);
+    const BprArgs args{vectors.data(), stride,      u.data(),    i.data(),
+                       j.data(),       loss.data(), slope.data()};
+    kernels().bpr_terms(args, 0, kTriples);
+    for (std::size_t t = 0; t < kTriples; ++t) {
+      double x = 0;
+      for (std::uint32_t c = 0; c < width; ++c) {
+        x += static_cast<double>(vectors[u[t] * stride + c]) *
+             (vectors[i[t] * stride + c] - vectors[j[t] * stride + c]);
+      }
+      const double softplus = x > 0 ? std::log1p(std::exp(-x)) : -x + std::log1p(std::exp(x));
+      EXPECT_NEAR(loss[t], softplus, 1e-4 * (1 + std::fabs(x)));
+      EXPECT_NEAR(slope[t], -1.0 / (1.0 + std::exp(x)), 1e-4);
+    }
+  }
+}
+
+TEST_P(EveryKernelSet, AdamMovesKeptColumnsAsTheFormulaAndNoOther) {
+  std::mt19937 random(4);
+  constexpr std::uint32_t kStride = 48;
+  constexpr std::size_t kRows = 49;
+  std::vector<float> p(kRows * kStride), m(p), v(p), g(p);
+  std::vector<std::uint16_t> sizes;
+  std::vector<std::uint32_t> count;
+  for (std::size_t row = 0; row < kRows; ++row) {
+    sizes.push_back(static_cast<std::uint16_t>(row));  // 0 .. 48
+    count.push_back(static_cast<std::uint32_t>(random() % 3));
+    for (std::uint32_t c = 0; c < kStride; ++c) {
+      const std::size_t k = row * kStride + c;
+      g[k] = std::normal_distribution<float>()(random);  // in masked columns too
+      if (c >= sizes[row]) continue;
+      p[k] = std::normal_distribution<float>()(random);
+      m[k] = 0.1F * std::normal_distribution<float>()(random);
+      v[k] = 0.01F * std::fabs(std::normal_distribution<float>()(random));
+    }
+  }
+  const std::vector<float> p0 = p, m0 = m, v0 = v;
+  AdamArgs args;
+  args.parameter = p.data();
+  args.moment1 = m.data();
+  args.moment2 = v.data();
+  args.gradient = g.data();
+  args.stride = kStride;
+  args.sizes = sizes.data();
+  args.row_count = count.data();
+  args.l2 = 0.02F;
+  args.step_size = 0.03F / (1.0F - 0.81F);
+  args.denominator_scale = 1.0F / std::sqrt(1.0F - 0.998F);
+  kernels().adam_rows(args, 0, kRows);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::uint32_t c = 0; c < kStride; ++c) {
+      const std::size_t k = row * kStride + c;
+      if (c >= sizes[row]) {
+        ASSERT_EQ(p[k], 0.0F);
+        ASSERT_EQ(m[k], 0.0F);
+        ASSERT_EQ(v[k], 0.0F);
+        continue;
+      }
+      const double gradient = g[k] + 0.02 * count[row] * p0[k];
+      const double moment1 = 0.9 * m0[k] + 0.1 * gradient;
+      const double moment2 = 0.999 * v0[k] + 0.001 * gradient * gradient;
+      const double moved =
+          p0[k] - args.step_size * moment1 / (std::sqrt(moment2) * args.denominator_scale + 1e-8);
+      ASSERT_NEAR(m[k], moment1, 1e-6);
+      ASSERT_NEAR(v[k], moment2, 1e-6);
+      ASSERT_NEAR(p[k], moved, 1e-5 * (1 + std::fabs(moved)));
+    }
+  }
+}
+
+// Small integers again: many ties, which go to the lower item.
+TEST_P(EveryKernelSet, RankBlockIsTheSortedList) {
+  std::mt19937 random(5);
+  constexpr std::uint32_t kWidth = 5;
+  constexpr std::uint32_t kNumItems = 100;
+  constexpr std::uint32_t kK = 20;
+  constexpr std::uint32_t kPanels = 4;
+  for (int round = 0; round < 30; ++round) {
+    std::vector<float> items(kNumItems * kWidth), users(RankArgs::kUsers * kWidth);
+    for (float& value : items) value = static_cast<float>(static_cast<int>(random() % 5) - 2);
+    for (float& value : users) value = static_cast<float>(static_cast<int>(random() % 5) - 2);
+    const auto norm = [](const float* row) {
+      float sum = 0;
+      for (std::uint32_t c = 0; c < kWidth; ++c) sum += row[c] * row[c];
+      return std::sqrt(sum) * 1.000001F;
+    };
+    std::vector<std::uint32_t> order(kNumItems);
+    for (std::uint32_t i = 0; i < kNumItems; ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return norm(&items[a * kWidth]) > norm(&items[b * kWidth]);
+    });
+    std::vector<float> panels(kPanels * kWidth * RankArgs::kItems, 0.0F), panel_norms(kPanels);
+    std::vector<std::uint32_t> places(kPanels * RankArgs::kItems, ~0U);
+    for (std::uint32_t i = 0; i < kNumItems; ++i) {
+      const std::uint32_t panel = i / RankArgs::kItems;
+      places[i] = order[i];
+      if (i % RankArgs::kItems == 0) panel_norms[panel] = norm(&items[order[i] * kWidth]);
+      for (std::uint32_t c = 0; c < kWidth; ++c) {
+        panels[(panel * kWidth + c) * RankArgs::kItems + i % RankArgs::kItems] =
+            items[order[i] * kWidth + c];
+      }
+    }
+    std::vector<float> block(kWidth * RankArgs::kUsers), norms(RankArgs::kUsers);
+    std::vector<std::vector<std::uint32_t>> seen(RankArgs::kUsers);
+    std::vector<const std::uint32_t*> seen_pointers;
+    std::vector<std::uint32_t> seen_counts;
+    for (std::uint32_t u = 0; u < RankArgs::kUsers; ++u) {
+      norms[u] = norm(&users[u * kWidth]);
+      for (std::uint32_t c = 0; c < kWidth; ++c) {
+        block[c * RankArgs::kUsers + u] = users[u * kWidth + c];
+      }
+      // The last user has seen nearly everything: its list stays short.
+      for (std::uint32_t i = 0; i < kNumItems; ++i) {
+        if (random() % (u == 7 ? 100 : 4) == 0 ? u != 7 : u == 7) seen[u].push_back(i);
+      }
+      seen_pointers.push_back(seen[u].data());
+      seen_counts.push_back(static_cast<std::uint32_t>(seen[u].size()));
+    }
+    std::vector<float> scores(RankArgs::kUsers * kK);
+    std::vector<std::uint32_t> ranked(RankArgs::kUsers * kK);
+    kernels().rank_block({kWidth, block.data(), norms.data(), panels.data(), panel_norms.data(),
+                          places.data(), kPanels, seen_pointers.data(), seen_counts.data(), kK,
+                          scores.data(), ranked.data()});
+    for (std::uint32_t u = 0; u < RankArgs::kUsers; ++u) {
+      std::vector<std::pair<float, std::uint32_t>> expected;
+      for (std::uint32_t i = 0; i < kNumItems; ++i) {
+        if (std::binary_search(seen[u].begin(), seen[u].end(), i)) continue;
+        float score = 0;
+        for (std::uint32_t c = 0; c < kWidth; ++c) {
+          score += users[u * kWidth + c] * items[i * kWidth + c];
+        }
+        expected.emplace_back(-score, i);
+      }
+      std::sort(expected.begin(), expected.end());
+      expected.resize(kK, {std::numeric_limits<float>::infinity(), ~0U});
+      for (std::uint32_t place = 0; place < kK; ++place) {
+        ASSERT_EQ(ranked[u * kK + place], expected[place].second) << "user " << u;
+        ASSERT_EQ(scores[u * kK + place], -expected[place].first);
+      }
+    }
+  }
+}
+
+TEST(Kernels, TheBestSetIsUsed) {
+  const std::vector<const Kernels*> sets = all_sets();
+  EXPECT_EQ(&kernels(), sets.back());
+  EXPECT_STREQ(sets.front()->name, "plain");
+}
+
+}  // namespace
+}  // namespace bet

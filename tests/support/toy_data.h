@@ -1,0 +1,22 @@
+#pragma once
+
+#include "data/split.h"
+#include "data/synthetic.h"
+#include "model/graph.h"
+
+namespace bet::test {
+
+// A small made-up data set with its split, and users without held-out items among them.
+inline Split toy_split(std::uint32_t users = 120, std::uint32_t items = 80,
+                       std::uint64_t interactions = 1500) {
+  Dataset dataset = synthetic_dataset({users, items, interactions, 6, 3});
+  return make_split(dataset, SplitKind::kRandom, 1);
+}
+
+// Sizes of every kind from 1 to `largest`.
+inline SizePlan toy_plan(const Split& split, std::uint32_t largest) {
+  const TableShape shape{split.num_users(), split.num_items(), largest, 1};
+  return mixed_random_plan(shape, shape.num_rows() * (largest + 1) / 2, 5);
+}
+
+}  // namespace bet::test

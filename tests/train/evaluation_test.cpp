@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "support/toy_data.h"
+#include "train/evaluator.h"
+#include "train/schedule.h"
+
+namespace bet {
+namespace {
+
+TEST(Metrics, AreWorkedOutByHand) {
+  // Hits at places 1, 3 and 12; four held-out items.
+  std::vector<std::uint32_t> ranked(20);
+  for (std::uint32_t i = 0; i < 20; ++i) ranked[i] = 100 + i;
+  const std::vector<std::uint32_t> held_out = {100, 102, 111, 500};
+  const Metrics metrics = user_metrics(ranked, held_out);
+  EXPECT_DOUBLE_EQ(metrics.recall[0], 0.5);
+  EXPECT_DOUBLE_EQ(metrics.recall[1], 0.5);
+  EXPECT_DOUBLE_EQ(metrics.recall[2], 0.75);
+  const double ideal = 1 + 1 / std::log2(3.0) + 1 / std::log2(4.0) + 1 / std::log2(5.0);
+  EXPECT_NEAR(metrics.ndcg[0], (1 + 0.5) / ideal, 1e-12);
+  EXPECT_NEAR(metrics.ndcg[2], (1 + 0.5 + 1 / std::log2(13.0)) / ideal, 1e-12);
+  EXPECT_NEAR(metrics.score(),
+              (0.5 + 0.5 + 0.75 + 2 * 1.5 / ideal + (1.5 + 1 / std::log2(13.0)) / ideal) / 6,
+              1e-12);
+}
+
+TEST(Metrics, PerfectAndHopelessLists) {
+  const std::vector<std::uint32_t> one = {7};
+  const std::vector<std::uint32_t> hit = {7, 1, 2};
+  const std::vector<std::uint32_t> miss = {1, 2, 3};
+  EXPECT_DOUBLE_EQ(user_metrics(hit, one).score(), 1.0);
+  EXPECT_DOUBLE_EQ(user_metrics(miss, one).score(), 0.0);
+  EXPECT_DOUBLE_EQ(user_metrics({}, one).score(), 0.0);
+  // More held-out items than places: the ideal is cut at k, recall is not.
+  std::vector<std::uint32_t> all(40);
+  for (std::uint32_t i = 0; i < 40; ++i) all[i] = i;
+  EXPECT_DOUBLE_EQ(user_metrics(all, all).ndcg[2], 1.0);
+  EXPECT_DOUBLE_EQ(user_metrics(all, all).recall[2], 0.5);
+}
+
+// Against scores of all pairs, sorted.
+TEST(TopItems, EqualTheSortedScores) {
+  torch::manual_seed(3);
+  const Split split = test::toy_split(45, 70, 600);
+  const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
+  for (const std::uint32_t width : {6U, 20U}) {
+    torch::Tensor vectors =
+        torch::zeros({graph.num_nodes(), static_cast<std::int64_t>((width + 15) / 16 * 16)});
+    if (width <= 8) vectors = torch::zeros({graph.num_nodes(), 8});
+    // Small integers: scores are exact and tie often.
+    vectors.slice(1, 0, width)
+        .copy_(torch::randint(-2, 3, {graph.num_nodes(), static_cast<std::int64_t>(width)}));
+    std::vector<UserId> users;
+    for (UserId user = 0; user < graph.num_users; ++user) users.push_back(user);
+    const std::vector<ItemId> found = top_items(vectors, width, users, graph, 20);
+    const torch::Tensor scores =
+        vectors.slice(0, 0, graph.num_users).matmul(vectors.slice(0, graph.num_users).t());
+    for (const UserId user : users) {
+      const auto seen = split.train_and_validation(user);
+      std::vector<std::pair<float, ItemId>> expected;
+      for (ItemId item = 0; item < graph.num_items; ++item) {
+        if (std::find(seen.begin(), seen.end(), item) == seen.end()) {
+          expected.emplace_back(-scores[user][item].item<float>(), item);
+        }
+      }
+      std::sort(expected.begin(), expected.end());
+      expected.resize(20, {0.0F, ~0U});
+      for (std::size_t i = 0; i < 20; ++i) {
+        ASSERT_EQ(found[user * 20 + i], expected[i].second) << "user " << user << " place " << i;
+      }
+    }
+  }
+}
+
+TEST(Evaluate, IsTheSameForAnyThreadCountAndLeavesOutUsersWithoutHeldOutItems) {
+  torch::manual_seed(4);
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const torch::Tensor vectors = torch::randn({graph.num_nodes(), 16});
+  const auto run = [&](int threads) {
+    torch::set_num_threads(threads);
+    return evaluate(vectors, 16, split, HeldOut::kValidation, graph);
+  };
+  const Metrics one = run(1);
+  const Metrics three = run(3);
+  EXPECT_EQ(one.recall, three.recall);
+  EXPECT_EQ(one.ndcg, three.ndcg);
+  std::uint64_t users = 0;
+  for (UserId user = 0; user < split.num_users(); ++user) users += !split.validation(user).empty();
+  EXPECT_EQ(one.num_users, users);
+}
+
+TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
+  const Schedule paper = named_schedule("paper");
+  EXPECT_DOUBLE_EQ(paper.rate_after(0), 0.03);
+  EXPECT_DOUBLE_EQ(paper.rate_after(199), 0.03);
+  EXPECT_DOUBLE_EQ(paper.rate_after(200), 0.03 * 0.95);
+  EXPECT_DOUBLE_EQ(paper.rate_after(29'999), 0.001);
+  EXPECT_EQ(paper.triples_for(5), 10'000U);
+  const Schedule fast = named_schedule("fast");
+  EXPECT_DOUBLE_EQ(fast.rate_after(fast.max_steps / 2), fast.learning_rate / 2);
+  EXPECT_EQ(fast.triples_for(2000), 2000 * fast.user_passes);
+  EXPECT_TRUE(fast.measures_after(fast.max_steps));
+  EXPECT_FALSE(fast.measures_after(1));
+  EXPECT_THROW(named_schedule("slow"), Error);
+}
+
+}  // namespace
+}  // namespace bet

@@ -1,0 +1,196 @@
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+#include "support/toy_data.h"
+#include "train/evaluator.h"
+#include "train/fit.h"
+
+namespace bet {
+namespace {
+
+using test::error_of;
+using test::TempFolder;
+
+Schedule toy_schedule() {
+  Schedule schedule;
+  schedule.batch_size = 200;
+  schedule.measure_steps = 10;
+  schedule.max_steps = 60;
+  schedule.patience = 10;
+  return schedule;
+}
+
+TEST(Checkpoint, ComesBackAndEveryDamageIsNoticed) {
+  const TempFolder folder;
+  Checkpoint checkpoint;
+  checkpoint.numbers = {{"step", 17}, {"loss", 0.1}};
+  checkpoint.texts = {{"phase", "train"}};
+  checkpoint.tensors = {{"a", torch::randn({3, 8})}, {"b", torch::randn({5, 16})}};
+  const auto path = folder / "x.ckpt";
+  write_checkpoint(checkpoint, path);
+  const Checkpoint read = read_checkpoint(path);
+  EXPECT_EQ(read.numbers, checkpoint.numbers);
+  EXPECT_EQ(read.texts, checkpoint.texts);
+  EXPECT_TRUE(torch::equal(read.tensor("a"), checkpoint.tensor("a")));
+  EXPECT_TRUE(torch::equal(read.tensor("b"), checkpoint.tensor("b")));
+  EXPECT_THROW(read.tensor("c"), Error);
+
+  const std::string bytes = test::read_file(path);
+  for (std::size_t size = 0; size < bytes.size(); size += 13) {
+    EXPECT_THROW(read_checkpoint(folder.write("cut.ckpt", bytes.substr(0, size))), Error) << size;
+  }
+  for (std::size_t place = 0; place < bytes.size(); place += 7) {
+    std::string damaged = bytes;
+    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
+    EXPECT_THROW(read_checkpoint(folder.write("bad.ckpt", damaged)), Error) << place;
+  }
+}
+
+TEST(Trainer, LearnsAndKeepsTheBest) {
+  const Split split = test::toy_split(300, 120, 6000);
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const SizePlan plan = test::toy_plan(split, 16);
+  const TrainingResult result = train_to_convergence(split, graph, plan, {}, toy_schedule(), {});
+  EXPECT_LT(result.history.back().loss, 0.6 * result.history.front().loss);
+  double best = 0;
+  std::uint64_t best_step = 0;
+  for (const Measurement& m : result.history) {
+    if (m.validation.score() > best) {
+      best = m.validation.score();
+      best_step = m.step;
+    }
+  }
+  EXPECT_EQ(result.best_step, best_step);
+  EXPECT_EQ(result.validation.score(), best);
+  const Metrics again = evaluate(propagate(result.table.values, graph), result.table.width, split,
+                                 HeldOut::kValidation, graph);
+  EXPECT_EQ(again.score(), best) << "the weights kept are those measured";
+}
+
+TEST(Trainer, StopsWhenPatienceIsOver) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  Schedule schedule = toy_schedule();
+  schedule.max_steps = 100'000;
+  schedule.measure_steps = 5;
+  schedule.patience = 2;
+  schedule.learning_rate = 0.3;  // overfits at once
+  const TrainingResult result =
+      train_to_convergence(split, graph, test::toy_plan(split, 16), {}, schedule, {});
+  EXPECT_EQ(result.steps, result.best_step + 2 * 5);
+}
+
+TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const SizePlan plan = test::toy_plan(split, 12);
+  const TrainingResult whole = train_to_convergence(split, graph, plan, {}, toy_schedule(), {});
+
+  for (const int stop_at : {1, 10, 27}) {
+    Checkpoint state;
+    int asked = 0;
+    TrainingHooks hooks;
+    hooks.stop = [&] { return asked++ == stop_at; };
+    hooks.save = [&](const Checkpoint& checkpoint) {
+      state = checkpoint;
+      for (auto& [name, tensor] : state.tensors) tensor = tensor.clone();
+    };
+    const TrainingResult broken =
+        train_to_convergence(split, graph, plan, {}, toy_schedule(), hooks);
+    EXPECT_TRUE(broken.stopped);
+    EXPECT_EQ(broken.steps, static_cast<std::uint64_t>(stop_at));
+    if (stop_at < 10) continue;  // nothing but a measurement of the interruption is kept there
+    const TrainingResult resumed =
+        train_to_convergence(split, graph, plan, {}, toy_schedule(), {}, &state);
+    EXPECT_EQ(resumed.best_step, whole.best_step);
+    EXPECT_EQ(resumed.validation.score(), whole.validation.score());
+    EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
+  }
+}
+
+TEST(Trainer, SameSeedSameBitsForAnyThreadCount) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const SizePlan plan = test::toy_plan(split, 12);
+  const auto run = [&](int threads, std::uint64_t seed) {
+    torch::set_num_threads(threads);
+    ModelOptions options;
+    options.seed = seed;
+    return train_steps(graph, plan, options, toy_schedule(), 20, {}).table.values;
+  };
+  const torch::Tensor one = run(1, 1);
+  EXPECT_TRUE(torch::equal(one, run(2, 1)));
+  EXPECT_FALSE(torch::equal(one, run(1, 2)));
+}
+
+TEST(Trainer, ALossThatIsNoNumberNamesTheStep) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  Schedule schedule = toy_schedule();
+  schedule.learning_rate = 1e30;
+  const std::string error =
+      error_of([&] { train_steps(graph, test::toy_plan(split, 12), {}, schedule, 20, {}); });
+  EXPECT_NE(error.find("the loss of step "), std::string::npos) << error;
+}
+
+TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
+  const TempFolder folder;
+  const Split split = test::toy_split(300, 120, 6000);
+  const SizePlan plan = test::toy_plan(split, 12);
+  FitOptions options;
+  options.schedule = toy_schedule();
+  const FitResult result = fit_plan(split, plan, options, {}, folder.path(), "x", false);
+  const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
+  const TrainingResult expected =
+      train_steps(graph, plan, options.model, options.schedule, result.best_step, {});
+  EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
+  EXPECT_EQ(result.final_steps, result.best_step);
+  EXPECT_EQ(result.test.score(), evaluate(propagate(expected.table.values, graph),
+                                          expected.table.width, split, HeldOut::kTest, graph)
+                                     .score());
+  const FinalModel kept = read_final_model(folder.path(), plan.shape());
+  EXPECT_TRUE(torch::equal(kept.table.values, result.table.values));
+  EXPECT_TRUE(torch::equal(kept.table.sizes, result.table.sizes));
+}
+
+TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
+  const Split split = test::toy_split();
+  const SizePlan plan = test::toy_plan(split, 12);
+  FitOptions options;
+  options.schedule = toy_schedule();
+  const TempFolder whole_folder;
+  const FitResult whole = fit_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+
+  // The process dies in the final training: what it had saved then is all there is.
+  const TempFolder folder;
+  std::uint64_t steps = 0;
+  TrainingHooks dies;
+  dies.stop = [&]() -> bool {
+    if (++steps == whole.train_steps + 2 + whole.best_step / 2) throw Error("killed");
+    return false;
+  };
+  EXPECT_THROW(fit_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+  const FitResult resumed = fit_plan(split, plan, options, {}, folder.path(), "x", true);
+  EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
+  EXPECT_EQ(resumed.test.score(), whole.test.score());
+  EXPECT_EQ(resumed.validation.score(), whole.validation.score());
+}
+
+TEST(FitPlan, RefusesTheStateOfAnotherRun) {
+  const TempFolder folder;
+  Checkpoint state;
+  state.texts = {{"phase", "train"}, {"identity", "other"}};
+  write_checkpoint(state, folder / "state.ckpt");
+  const Split split = test::toy_split();
+  EXPECT_NE(error_of([&] {
+              fit_plan(split, test::toy_plan(split, 4), {}, {}, folder.path(), "x", true);
+            }).find("other data or options"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace bet
