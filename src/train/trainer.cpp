@@ -76,8 +76,8 @@ class Training {
 
   // Whether it is time to save again.
   bool save_is_due() {
-    constexpr auto kEvery = std::chrono::seconds(30);
-    if (!hooks_.save || Clock::now() - last_saved_ < kEvery) return false;
+    const std::chrono::duration<double> since = Clock::now() - last_saved_;
+    if (!hooks_.save || since.count() < hooks_.save_seconds) return false;
     last_saved_ = Clock::now();
     return true;
   }
@@ -172,6 +172,7 @@ TrainingResult train_to_convergence(const Split& split, const Graph& graph, cons
       std::snprintf(text, sizeof(text), "best %.5f at step %llu", best.metrics.score(),
                     static_cast<unsigned long long>(best.step));
       detail = text;
+      if (hooks.save) save();
     }
     training.report("train", schedule.max_steps, detail);
     if (training.save_is_due()) save();

@@ -20,9 +20,10 @@ struct TrainingHooks {
   std::function<void(const std::string&)> log;
   // Asked before each step; true ends the training with the best so far.
   std::function<bool()> stop;
-  // Given the whole state now and then (about every 30 s and at the end): enough to go on to the
-  // same bits.
+  // Given the whole state every save_seconds, after each measurement and at the end: enough to go
+  // on to the same bits.
   std::function<void(const Checkpoint&)> save;
+  double save_seconds = 30;
 };
 
 // One measurement of a training.

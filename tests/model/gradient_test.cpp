@@ -74,6 +74,10 @@ struct Case {
   std::string backbone;
   std::uint32_t width;
   BatchKind kind;
+
+  friend std::ostream& operator<<(std::ostream& out, const Case& c) {
+    return out << c.backbone << " " << c.width;
+  }
 };
 
 class Gradient : public testing::TestWithParam<Case> {};
@@ -93,8 +97,9 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-6);
   const torch::Tensor difference =
       ((table.values.grad().to(torch::kDouble) - dense.grad()) * mask_of(table)).abs();
-  EXPECT_LT(difference.max().item<double>(), 1e-6);
-  EXPECT_GT(dense.grad().abs().max().item<double>(), 1e-3) << "there is a gradient to compare";
+  const double largest = dense.grad().abs().max().item<double>();
+  EXPECT_GT(largest, 1e-4) << "there is a gradient to compare";
+  EXPECT_LT(difference.max().item<double>(), 1e-5 * largest);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -102,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"mf", 6, BatchKind::kUsers}, Case{"mf", 33, BatchKind::kInteractions},
                     Case{"lightgcn", 6, BatchKind::kUsers}, Case{"lightgcn", 40, BatchKind::kUsers},
                     Case{"lightgcn", 128, BatchKind::kInteractions}),
-    [](const auto& info) { return info.param.backbone + "_" + std::to_string(info.param.width); });
+    [](const auto& test) { return test.param.backbone + "_" + std::to_string(test.param.width); });
 
 // The loss moves as its gradient says, along random directions.
 TEST(GradientByDifferences, Agrees) {

@@ -3,6 +3,7 @@
 #include "data/split.h"
 #include "data/synthetic.h"
 #include "model/graph.h"
+#include "plan/size_plan.h"
 
 namespace bet::test {
 
