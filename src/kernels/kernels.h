@@ -30,17 +30,18 @@ constexpr std::size_t kColumnSlack = 16;
 struct GatherArgs {
   const std::uint64_t* offsets = nullptr;  // entries of row r: from offsets[r - first_row]
   std::size_t first_row = 0;
-  const std::uint32_t* columns = nullptr;  // by entry, and kColumnSlack more
-  const float* entry_weight = nullptr;     // by entry; or
-  const float* column_weight = nullptr;    // by column; or neither: all one
-  const float* in = nullptr;               // fp32 rows to gather; or
-  const std::uint16_t* in_bf16 = nullptr;  // bfloat16 rows
-  const float* base = nullptr;             // may be null: nothing is added
-  const float* base_scale = nullptr;       // by row
-  const float* sum_scale = nullptr;        // by row; null: all one
-  const std::uint32_t* needed = nullptr;   // by row; rows of 0 are not written. null: all are
-  float* out = nullptr;                    // fp32 rows to write; or
-  std::uint16_t* out_bf16 = nullptr;       // bfloat16 rows
+  const std::uint32_t* columns = nullptr;      // by entry, and kColumnSlack more
+  const float* entry_weight = nullptr;         // by entry; or
+  const float* column_weight = nullptr;        // by column; or neither: all one
+  const float* in = nullptr;                   // fp32 rows to gather; or
+  const std::uint16_t* in_bf16 = nullptr;      // bfloat16 rows
+  const float* base = nullptr;                 // may be null: nothing is added
+  const float* base_scale = nullptr;           // by row
+  const std::uint32_t* base_needed = nullptr;  // by row; rows of 0 have a zero base. null: none
+  const float* sum_scale = nullptr;            // by row; null: all one
+  const std::uint32_t* needed = nullptr;       // by row; rows of 0 are not written. null: all are
+  float* out = nullptr;                        // fp32 rows to write; or
+  std::uint16_t* out_bf16 = nullptr;           // bfloat16 rows
   std::uint32_t stride = 0;
 };
 
@@ -57,7 +58,7 @@ struct BprArgs {
 
 // One step of Adam (as LibTorch's, without weight decay) on the first sizes[r] columns of each row;
 // the others never move. `l2` adds l2 * row_count[r] * parameter to the gradient: the regulariser
-// over the rows of a batch.
+// over the rows of a batch. Returns the sum of row_count[r] * |row|^2 before the step.
 struct AdamArgs {
   float* parameter = nullptr;
   float* moment1 = nullptr;
@@ -97,7 +98,7 @@ struct Kernels {
   const char* name;  // "plain", "avx2" or "avx512"
   void (*gather_rows)(const GatherArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*bpr_terms)(const BprArgs& args, std::size_t begin_triple, std::size_t end_triple);
-  void (*adam_rows)(const AdamArgs& args, std::size_t begin_row, std::size_t end_row);
+  double (*adam_rows)(const AdamArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*rank_block)(const RankArgs& args);
 };
 

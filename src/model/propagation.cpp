@@ -88,6 +88,7 @@ at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision 
   args.stride = static_cast<std::uint32_t>(x.size(1));
   args.base = x.data_ptr<float>();
   args.base_scale = graph.inverse_root.data_ptr<float>();
+  if (needed_in != nullptr) args.base_needed = needed_in->data();
   args.sum_scale = graph.inverse_degree.data_ptr<float>();
   args.column_weight = graph.inverse_root.data_ptr<float>();
   args.in = x.data_ptr<float>();

@@ -1,11 +1,13 @@
 #include "model/row_adam.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/kernels.h"
+#include "model/parallel_chunks.h"
 
 namespace bet {
 
@@ -14,8 +16,8 @@ RowAdam::RowAdam(const MaskedTable& table, const AdamOptions& options)
       moment1_(at::zeros_like(table.values.detach())),
       moment2_(at::zeros_like(table.values.detach())) {}
 
-void RowAdam::step(MaskedTable& table, float learning_rate,
-                   const std::vector<std::uint32_t>& row_count, float l2) {
+double RowAdam::step(MaskedTable& table, float learning_rate,
+                     const std::vector<std::uint32_t>& row_count, float l2) {
   ++num_steps_;
   const auto t = static_cast<double>(num_steps_);
   AdamArgs args;
@@ -33,10 +35,15 @@ void RowAdam::step(MaskedTable& table, float learning_rate,
   args.denominator_scale =
       static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(static_cast<double>(options_.beta2), t)));
   args.epsilon = options_.epsilon;
-  constexpr std::int64_t kGrain = 256;
-  at::parallel_for(0, table.num_rows(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    kernels().adam_rows(args, static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
+  constexpr std::int64_t kParts = 256;  // summed in one order for any number of threads
+  std::array<double, kParts> squares{};
+  const std::int64_t num_rows = table.num_rows();
+  parallel_chunks(kParts, [&](std::int64_t part) {
+    squares[static_cast<std::size_t>(part)] =
+        kernels().adam_rows(args, static_cast<std::size_t>(num_rows * part / kParts),
+                            static_cast<std::size_t>(num_rows * (part + 1) / kParts));
   });
+  return std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 
 }  // namespace bet

@@ -21,9 +21,10 @@ class RowAdam {
  public:
   explicit RowAdam(const MaskedTable& table, const AdamOptions& options = {});
 
-  // Applies table.values.grad(). l2 * row_count[r] * row is added to row r's gradient.
-  void step(MaskedTable& table, float learning_rate, const std::vector<std::uint32_t>& row_count,
-            float l2);
+  // Applies table.values.grad(). l2 * row_count[r] * row is added to row r's gradient. Returns the
+  // sum of row_count[r] * |row r|^2 before the step, the same for any number of threads.
+  double step(MaskedTable& table, float learning_rate, const std::vector<std::uint32_t>& row_count,
+              float l2);
 
   // For checkpoints.
   at::Tensor& moment1() { return moment1_; }

@@ -1,10 +1,8 @@
 #include "train/model_state.h"
 
-#include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 
 #include <cmath>
-#include <vector>
 
 #include "base/error.h"
 
@@ -25,31 +23,6 @@ ModelInTraining::ModelInTraining(const Graph& graph, const SizePlan& plan,
   batch_.resize(schedule_.triples_for(sampler_.num_users()));
 }
 
-// l2 * sum over the batch's places of |row|^2 / size; columns behind a row's size are zero.
-double ModelInTraining::regulariser() const {
-  const float* const values = table_.values.data_ptr<float>();
-  const std::int64_t stride = table_.values.size(1);
-  constexpr std::int64_t kParts = 64;  // summed in one order for any number of threads
-  std::vector<double> sums(kParts, 0.0);
-  const std::int64_t num_rows = table_.num_rows();
-  at::parallel_for(0, kParts, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t part = begin; part < end; ++part) {
-      for (std::int64_t row = num_rows * part / kParts; row < num_rows * (part + 1) / kParts;
-           ++row) {
-        if (entries_.row_count[row] == 0) continue;
-        float square = 0;
-        for (std::int64_t c = 0; c < stride; ++c) {
-          square += values[row * stride + c] * values[row * stride + c];
-        }
-        sums[part] += static_cast<double>(square) * entries_.row_count[row];
-      }
-    }
-  });
-  double sum = 0;
-  for (const double part : sums) sum += part;
-  return options_.l2 * sum / static_cast<double>(batch_.size());
-}
-
 double ModelInTraining::step() {
   const std::uint64_t step = num_steps();
   sampler_.draw(step, schedule_.batch_kind, batch_);
@@ -59,12 +32,14 @@ double ModelInTraining::step() {
   const at::Tensor loss =
       bpr_loss(backbone_->vectors(table_, &entries_.row_count), batch_, entries_);
   loss.backward();
-  const double total = loss.item<double>() + regulariser();
+  const double rate = schedule_.rate_after(step);
+  const auto size = static_cast<double>(batch_.size());
+  // The regulariser l2 * sum of the batch's squared rows / size comes out of Adam's pass.
+  const double squares = adam_.step(table_, static_cast<float>(rate), entries_.row_count,
+                                    static_cast<float>(2.0 * options_.l2 / size));
+  const double total = loss.item<double>() + options_.l2 * squares / size;
   BET_CHECK(std::isfinite(total), "the loss of step ", step + 1, " is ", total, " (learning rate ",
-            schedule_.rate_after(step), ")");
-  const double l2 = 2.0 * options_.l2 / static_cast<double>(batch_.size());
-  adam_.step(table_, static_cast<float>(schedule_.rate_after(step)), entries_.row_count,
-             static_cast<float>(l2));
+            rate, ")");
   return total;
 }
 

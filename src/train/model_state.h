@@ -39,8 +39,6 @@ class ModelInTraining {
   RowAdam& adam() { return adam_; }
 
  private:
-  double regulariser() const;
-
   const Graph& graph_;
   ModelOptions options_;
   Schedule schedule_;

@@ -232,7 +232,12 @@ TEST_P(EveryKernelSet, AdamMovesKeptColumnsAsTheFormulaAndNoOther) {
   args.l2 = 0.02F;
   args.step_size = 0.03F / (1.0F - 0.81F);
   args.denominator_scale = 1.0F / std::sqrt(1.0F - 0.998F);
-  kernels().adam_rows(args, 0, kRows);
+  const double squares = kernels().adam_rows(args, 0, kRows);
+  double expected_squares = 0;
+  for (std::size_t k = 0; k < p0.size(); ++k) {
+    expected_squares += static_cast<double>(p0[k]) * p0[k] * count[k / kStride];
+  }
+  EXPECT_NEAR(squares, expected_squares, 1e-4 * expected_squares);
   for (std::size_t row = 0; row < kRows; ++row) {
     for (std::uint32_t c = 0; c < kStride; ++c) {
       const std::size_t k = row * kStride + c;
