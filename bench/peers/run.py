@@ -52,7 +52,8 @@ def training(folder):
 def compare_losses(out, width):
     """Both sides, 50 steps from the same start on the same batches."""
     theirs = subprocess.run(
-        ["/usr/bin/python3", ROOT / "bench/peers/lightgcn.py", "losses", out, str(width)],
+        ["/usr/bin/python3", ROOT / "bench/peers/lightgcn.py", "losses", out, str(width),
+         str(os.cpu_count())],
         check=True, capture_output=True, text=True).stdout
     pairs = list(zip(map(float, (out / "losses.txt").read_text().split()),
                      map(float, theirs.split())))

@@ -43,6 +43,7 @@ struct GatherArgs {
   float* out = nullptr;                        // fp32 rows to write; or
   std::uint16_t* out_bf16 = nullptr;           // bfloat16 rows
   std::uint32_t stride = 0;
+  bool past_cache = false;  // the fp32 result is too large for the caches: write it past them
 };
 
 // The BPR terms of triples (u, i, j) over rows of `vectors`.

@@ -49,6 +49,10 @@ void run_sparse_gather(const GatherArgs& args, const Graph& graph,
   });
 }
 
+// Results of this size do not stay in a last-level cache until the next layer reads them; writing
+// them past it leaves it to the rows that are gathered.
+constexpr std::int64_t kLargeTable = std::int64_t{24} << 20;
+
 // Dropping entries pays only where a row is longer than the check.
 constexpr std::uint32_t kSparseStride = 32;
 
@@ -86,6 +90,7 @@ at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision 
   args.offsets = reinterpret_cast<const std::uint64_t*>(graph.offsets.data_ptr<std::int64_t>());
   args.columns = reinterpret_cast<const std::uint32_t*>(graph.columns.data_ptr<std::int32_t>());
   args.stride = static_cast<std::uint32_t>(x.size(1));
+  args.past_cache = x.numel() * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
   args.base = x.data_ptr<float>();
   args.base_scale = graph.inverse_root.data_ptr<float>();
   if (needed_in != nullptr) args.base_needed = needed_in->data();

@@ -19,6 +19,20 @@ class EveryKernelSet : public testing::TestWithParam<const Kernels*> {
   const Kernels& kernels() const { return *GetParam(); }
 };
 
+// Tables lie on 64-byte boundaries.
+class AlignedTable {
+ public:
+  AlignedTable(std::size_t size, float value) : values_(size + 16, value) {}
+  float* data() {
+    const auto place = reinterpret_cast<std::uintptr_t>(values_.data());
+    return values_.data() + (64 - place % 64) % 64 / sizeof(float);
+  }
+  float operator[](std::size_t i) { return data()[i]; }
+
+ private:
+  std::vector<float> values_;
+};
+
 std::vector<const Kernels*> all_sets() {
   return {runnable_kernels().begin, runnable_kernels().end};
 }
@@ -101,8 +115,9 @@ TEST_P(EveryKernelSet, GatherEqualsThePlainSum) {
             args.sum_scale = product.sum_scale.data();
           }
           if (bf16_in) args.in_bf16 = product.in_bf16.data();
-          std::vector<float> out(product.rows * product.stride, -99.0F);
+          AlignedTable out(product.rows * product.stride, -99.0F);
           args.out = out.data();
+          args.past_cache = bf16_in;  // both ways to write, on both kinds of rows
           kernels().gather_rows(args, 0, product.rows / 2);
           kernels().gather_rows(args, product.rows / 2, product.rows);
           for (std::size_t row = 0; row < product.rows; ++row) {
