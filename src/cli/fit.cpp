@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -103,11 +104,14 @@ class FitRun {
     set_num_threads(options_.threads);
     const FitOptions fit = options_.resolve();
     if (!options_.budget.empty()) parse_budget(options_.budget);  // before anything is written
-    RunFolder run = options_.resume ? RunFolder::open(options_.folder())
-                                    : RunFolder::create(options_.folder(), options_.overwrite);
-    if (!options_.resume) {
-      keep_standard_input(options_, run);
-      run.write_config(options_.to_config());
+    if (!options_.resume) RunFolder::check_free(options_.folder(), options_.overwrite);
+    // Nothing is left behind by a request that cannot be met; but standard input has to be kept
+    // before it is read.
+    std::optional<RunFolder> folder_of_run;
+    if (options_.resume) folder_of_run = RunFolder::open(options_.folder());
+    if (options_.data.path == "-") {
+      folder_of_run = RunFolder::create(options_.folder(), options_.overwrite);
+      keep_standard_input(options_, *folder_of_run);
     }
     watch_interrupts();
     Dataset dataset = options_.data.load();
@@ -128,6 +132,11 @@ class FitRun {
     const Planned planned = make_plan(options_, shape);
     check_promise(planned.plan, planned.budget);
     const double load_seconds = seconds_since(start);
+    if (!folder_of_run) {
+      folder_of_run = RunFolder::create(options_.folder(), options_.overwrite);
+    }
+    RunFolder& run = *folder_of_run;
+    if (!options_.resume) run.write_config(options_.to_config());
     say(run, "data " + about_data.dump());
     if (planned.covers_full && !options_.budget.empty()) {
       say(run, "the budget holds the full table: nothing needs to be cut");

@@ -84,13 +84,9 @@ void FitCommand::add_to(CLI::App& command) {
 
 std::filesystem::path FitCommand::folder() const {
   if (!out.empty()) return out;
-  std::string name = std::filesystem::path(data.path).lexically_normal().filename().string();
-  if (data.path == "-") name = "stdin";
-  if (name.empty()) name = std::filesystem::path(data.path).parent_path().filename().string();
-  std::string size = budget.empty() ? "full" : budget;
-  if (size.ends_with('%')) size.replace(size.size() - 1, 1, "pct");
   return std::filesystem::path("runs") /
-         (name + "-" + backbone + "-" + method + "-" + size + "-" + std::to_string(seed));
+         (dataset_name(data.path) + "-" + backbone + "-" + method + "-" +
+          (budget.empty() ? "full" : budget) + "-" + std::to_string(seed));
 }
 
 FitOptions FitCommand::resolve() const {

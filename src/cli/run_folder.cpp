@@ -44,16 +44,19 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
   BET_CHECK(log_.good(), (path_ / "log.txt").string(), ": cannot write: ", system_message());
 }
 
+void RunFolder::check_free(const fs::path& path, bool overwrite) {
+  if (!fs::exists(path)) return;
+  BET_CHECK(overwrite, path.string(), ": exists; --overwrite replaces it, `bet resume ",
+            path.string(), "` goes on with it");
+  BET_CHECK(fs::exists(path / "config.toml") || fs::is_empty(path), path.string(),
+            ": is no run folder; it is not overwritten");
+}
+
 RunFolder RunFolder::create(const fs::path& path, bool overwrite) {
+  check_free(path, overwrite);
   std::error_code error;
-  if (fs::exists(path)) {
-    BET_CHECK(overwrite, path.string(), ": exists; --overwrite replaces it, `bet resume ",
-              path.string(), "` goes on with it");
-    BET_CHECK(fs::exists(path / "config.toml") || fs::is_empty(path), path.string(),
-              ": is no run folder; it is not overwritten");
-    fs::remove_all(path, error);
-    BET_CHECK(!error, path.string(), ": cannot remove: ", error.message());
-  }
+  fs::remove_all(path, error);
+  BET_CHECK(!error, path.string(), ": cannot remove: ", error.message());
   fs::create_directories(path / "checkpoint", error);
   BET_CHECK(!error, path.string(), ": cannot make the folder: ", error.message());
   return RunFolder(path);

@@ -20,7 +20,9 @@ using Config = std::vector<ConfigEntry>;
 // A run on disk: config.toml, log.txt, report.json, checkpoint/.
 class RunFolder {
  public:
-  // A new run: refuses an existing folder unless `overwrite`, which removes it.
+  // Refuses an existing folder unless `overwrite`, and one that is no run in any case.
+  static void check_free(const std::filesystem::path& path, bool overwrite);
+  // A new run; removes what check_free() let pass.
   static RunFolder create(const std::filesystem::path& path, bool overwrite);
   // A run to go on with.
   static RunFolder open(const std::filesystem::path& path);

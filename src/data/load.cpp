@@ -87,6 +87,8 @@ std::vector<Source> find_sources(const fs::path& path, bool& with_parts) {
   return {{files[0]}};
 }
 
+}  // namespace
+
 std::string dataset_name(const fs::path& path) {
   if (path == "-") return "stdin";
   const fs::path name = fs::absolute(path).lexically_normal();
@@ -94,8 +96,6 @@ std::string dataset_name(const fs::path& path) {
   const fs::path file = name_without_compression(name);
   return fs::is_directory(path) ? file.string() : file.stem().string();
 }
-
-}  // namespace
 
 Dataset load_dataset(const fs::path& path, const ReadOptions& options) {
   Dataset dataset;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "data/dataset.h"
 #include "data/table_format.h"
@@ -27,5 +28,8 @@ struct ReadOptions {
 // standard input, or "demo". One pass; see InteractionLog for its memory. Throws Error naming file,
 // line and value; nothing is left behind.
 Dataset load_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
+
+// What a data set is called: the folder's or file's name without endings, "stdin" for "-".
+std::string dataset_name(const std::filesystem::path& path);
 
 }  // namespace bet
