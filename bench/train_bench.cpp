@@ -1,7 +1,5 @@
 #include <benchmark/benchmark.h>
 
-#include <map>
-
 #include "bench_data.h"
 #include "data/load.h"
 #include "train/evaluator.h"

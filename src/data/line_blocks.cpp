@@ -16,8 +16,7 @@ constexpr std::size_t kMaxLineBytes = std::size_t{1} << 26;
 LineBlocks::LineBlocks(const std::filesystem::path& path)
     : name_(source_name(path)), bytes_(open_bytes(path)), buffer_(kBlockBytes + kSlack) {}
 
-std::size_t LineBlocks::fill() {
-  const std::size_t before = used_;
+void LineBlocks::fill() {
   while (used_ < capacity()) {
     const std::size_t got = bytes_->read(buffer_.data() + used_, capacity() - used_);
     if (got == 0) {
@@ -26,7 +25,6 @@ std::size_t LineBlocks::fill() {
     }
     used_ += got;
   }
-  return used_ - before;
 }
 
 void LineBlocks::check_text(std::string_view block) const {

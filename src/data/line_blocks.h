@@ -34,7 +34,7 @@ class LineBlocks {
 
  private:
   std::size_t capacity() const { return buffer_.size() - kSlack; }
-  std::size_t fill();
+  void fill();
   void check_text(std::string_view block) const;
 
   std::string name_;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
-#include <new>
 #include <numeric>
 
 #include "base/error.h"

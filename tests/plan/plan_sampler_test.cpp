@@ -90,8 +90,9 @@ TEST(PlanSampler, GivesUsersTheirShare) {
   for (const std::uint16_t size : plan.user_sizes()) for_users += size;
   EXPECT_EQ(for_users, 4736U);  // round(0.37 * 12800)
   origin.user_share = 0;        // users still hold min_dim each
-  EXPECT_EQ(sampler.make_plan(origin, 1, 0).largest_size() <= 128, true);
-  EXPECT_EQ(sampler.make_plan(origin, 1, 0).num_params(), 12'800U);
+  const SizePlan least = sampler.make_plan(origin, 1, 0);
+  for (const std::uint16_t size : least.user_sizes()) EXPECT_EQ(size, 1);
+  EXPECT_EQ(least.num_params(), 12'800U);
 }
 
 // Mean of the values under each quantile function against the distribution's own mean, seen through
