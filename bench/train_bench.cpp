@@ -27,49 +27,59 @@ SizePlan equal_sizes(std::uint32_t size) {
   return equal_plan(shape, shape.num_rows() * size);
 }
 
-void lightgcn_step(benchmark::State& state, RowPrecision precision) {
+void lightgcn_step(benchmark::State& state, const char* schedule, RowPrecision precision) {
   ModelOptions options;
   options.precision = precision;
-  ModelInTraining model(graph(), equal_sizes(static_cast<std::uint32_t>(state.range(0))), options,
-                        named_schedule("paper"));
+  const SizePlan plan = equal_sizes(static_cast<std::uint32_t>(state.range(0)));
+  ModelInTraining model(graph(), std::span(&plan, 1), options, named_schedule(schedule));
   for (int i = 0; i < 3; ++i) model.step();
-  for (auto _ : state) benchmark::DoNotOptimize(model.step());
+  for (auto _ : state) model.step();
 }
 
-void lightgcn_step_fp32(benchmark::State& state) { lightgcn_step(state, RowPrecision::kFloat32); }
-void lightgcn_step_bf16(benchmark::State& state) { lightgcn_step(state, RowPrecision::kBfloat16); }
+void lightgcn_step_fp32(benchmark::State& state) {
+  lightgcn_step(state, "paper", RowPrecision::kFloat32);
+}
+void lightgcn_step_bf16(benchmark::State& state) {
+  lightgcn_step(state, "paper", RowPrecision::kBfloat16);
+}
+void lightgcn_step_fast(benchmark::State& state) {
+  lightgcn_step(state, "fast", RowPrecision::kFloat32);
+}
+
+// So many models of width 12 side by side.
+void lightgcn_step_joined(benchmark::State& state) {
+  const std::vector<SizePlan> plans(static_cast<std::size_t>(state.range(0)), equal_sizes(12));
+  ModelInTraining model(graph(), plans, {}, named_schedule("fast"));
+  for (int i = 0; i < 3; ++i) model.step();
+  for (auto _ : state) model.step();
+}
 
 void propagate_once(benchmark::State& state) {
   const MaskedTable table = make_table(equal_sizes(static_cast<std::uint32_t>(state.range(0))), 1);
-  const at::Tensor values = table.values.detach();
-  for (auto _ : state) benchmark::DoNotOptimize(propagate(values, graph()));
+  for (auto _ : state) benchmark::DoNotOptimize(propagate(table.values, graph()));
 }
 
 void draw_batch(benchmark::State& state) {
-  const TripleSampler sampler(graph(), 1);
-  TripleBatch batch;
-  batch.resize(static_cast<std::size_t>(state.range(0)));
-  std::uint64_t step = 0;
-  for (auto _ : state) sampler.draw(step++, BatchKind::kUsers, batch);
-}
-
-void group_batch(benchmark::State& state) {
-  const TripleSampler sampler(graph(), 1);
-  TripleBatch batch;
-  batch.resize(static_cast<std::size_t>(state.range(0)));
-  sampler.draw(1, BatchKind::kUsers, batch);
-  BatchEntries entries;
-  for (auto _ : state) entries.build(batch, static_cast<std::uint32_t>(graph().num_nodes()));
+  const BatchSampler sampler(graph(), 1);
+  const Schedule schedule = named_schedule(state.range(0) == 0 ? "paper" : "fast");
+  Batch batch(schedule.entries_for(sampler.num_users()), schedule.pool, graph().num_nodes(),
+              at::kCPU);
+  StepRecord record;
+  for (auto _ : state) {
+    sampler.draw(&record, schedule.batch_kind, batch);
+    ++record.steps;
+  }
 }
 
 // After some training, so that vectors differ in length as they do in use.
 void full_ranking_top20(benchmark::State& state) {
   const auto width = static_cast<std::uint32_t>(state.range(0));
-  ModelInTraining model(graph(), equal_sizes(width), {}, named_schedule("paper"));
+  const SizePlan plan = equal_sizes(width);
+  ModelInTraining model(graph(), std::span(&plan, 1), {}, named_schedule("paper"));
   for (int i = 0; i < 100; ++i) model.step();
   const at::Tensor vectors = model.vectors();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(evaluate(vectors, width, split(), HeldOut::kTest, graph()));
+    benchmark::DoNotOptimize(evaluate(vectors, {0, width}, split(), HeldOut::kTest, graph()));
   }
 }
 
@@ -86,8 +96,17 @@ BENCHMARK(lightgcn_step_bf16)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK(propagate_once)->Arg(128)->Arg(48)->Arg(6)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(draw_batch)->Arg(10'000)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(group_batch)->Arg(10'000)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(lightgcn_step_fast)
+    ->Arg(128)
+    ->Arg(12)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK(lightgcn_step_joined)
+    ->Arg(1)
+    ->Arg(4)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK(draw_batch)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(full_ranking_top20)->Arg(128)->Arg(12)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

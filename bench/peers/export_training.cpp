@@ -41,8 +41,8 @@ void run(const std::string& data, std::uint32_t width, int num_steps,
   write(out / "edges.i32", edges.data(), edges.size() * sizeof(edges[0]));
 
   const TableShape shape{graph.num_users, graph.num_items};
-  ModelInTraining model(graph, equal_plan(shape, shape.num_rows() * width), {},
-                        named_schedule("paper"));
+  const SizePlan plan = equal_plan(shape, shape.num_rows() * width);
+  ModelInTraining model(graph, std::span(&plan, 1), {}, named_schedule("paper"));
   const float* values = model.table().values.data_ptr<float>();
   std::vector<float> start;
   for (std::int64_t row = 0; row < model.table().num_rows(); ++row) {
@@ -52,17 +52,18 @@ void run(const std::string& data, std::uint32_t width, int num_steps,
   write(out / "start.f32", start.data(), start.size() * sizeof(start[0]));
 
   const Schedule schedule = named_schedule("paper");
-  const TripleSampler sampler(graph, ModelOptions{}.seed);
-  TripleBatch batch;
-  batch.resize(schedule.batch_size);
-  std::vector<std::uint32_t> batches;
+  const BatchSampler sampler(graph, ModelOptions{}.seed);
+  Batch batch(schedule.batch_size, schedule.pool, graph.num_nodes(), at::kCPU);
+  StepRecord record;
+  std::vector<std::int32_t> batches;
   std::string losses;
   for (int step = 0; step < num_steps; ++step) {
-    sampler.draw(static_cast<std::uint64_t>(step), schedule.batch_kind, batch);
-    for (const auto* part : {&batch.users, &batch.positives, &batch.negatives}) {
-      batches.insert(batches.end(), part->begin(), part->end());
-    }
-    losses += std::to_string(model.step()) + "\n";
+    sampler.draw(&record, schedule.batch_kind, batch);
+    ++record.steps;
+    const auto* rows = batch.rows.data_ptr<std::int32_t>();
+    batches.insert(batches.end(), rows, rows + batch.num_places());
+    model.step();
+    losses += std::to_string(model.take_mean_losses()[0]) + "\n";
   }
   write(out / "batches.i32", batches.data(), batches.size() * sizeof(batches[0]));
   write(out / "losses.txt", losses.data(), losses.size());

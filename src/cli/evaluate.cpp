@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/report.h"
+#include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
 #include "train/evaluator.h"
@@ -19,6 +20,7 @@ struct EvaluateCommand {
   std::string run;
   std::string data;
   int threads = 0;
+  std::string device = "cpu";
   bool json = false;
 };
 
@@ -52,10 +54,11 @@ Json evaluate_run(const EvaluateCommand& command) {
   const FinalModel model = read_final_model(run.checkpoint(), shape);
   BET_CHECK(model.identity.starts_with(hash), command.data, ": is not the data that ", command.run,
             " was trained on (hash ", hash, ")");
-  const Graph graph = make_graph(split, fit.final_part);
+  const at::Device device = find_device(command.device);
+  const Graph graph = make_graph(split, fit.final_part).to(device);
   const auto backbone = make_backbone(options.backbone, graph, fit.model.precision);
-  const Metrics test = evaluate(backbone->vectors(model.table).detach(), model.table.width, split,
-                                HeldOut::kTest, graph);
+  const Metrics test = evaluate(backbone->vectors(model.table.values.to(device)),
+                                model.table.models[0], split, HeldOut::kTest, graph);
   return {{"run", command.run}, {"users", test.num_users}, {"test", metrics_json(test)}};
 }
 
@@ -67,6 +70,9 @@ void add_evaluate(CLI::App& app) {
   command.add_option("RUN", options->run, "a run folder")->required();
   command.add_option("DATA", options->data, "the data it was trained on")->required();
   command.add_option("--threads", options->threads, "0: one per core")->capture_default_str();
+  command.add_option("--device", options->device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
     const Json json = evaluate_run(*options);

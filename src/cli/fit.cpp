@@ -15,6 +15,7 @@
 #include "cli/run_folder.h"
 #include "cli/text.h"
 #include "data/byte_stream.h"
+#include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
 
@@ -102,7 +103,8 @@ class FitRun {
     const Clock::time_point start = Clock::now();
     use_huge_page_tensors();
     set_num_threads(options_.threads);
-    const FitOptions fit = options_.resolve();
+    FitOptions fit = options_.resolve();
+    fit.device = find_device(options_.device);
     if (!options_.budget.empty()) parse_budget(options_.budget);  // before anything is written
     if (!options_.resume) RunFolder::check_free(options_.folder(), options_.overwrite);
     // Nothing is left behind by a request that cannot be met; but standard input has to be kept
@@ -174,6 +176,9 @@ class FitRun {
                          {"final", result.final_seconds},
                          {"export", 0},
                          {"total", seconds_since(start)}};
+    report["step_milliseconds"] = {{"train", 1000 * result.train_step_seconds},
+                                   {"final", 1000 * result.final_step_seconds}};
+    report["device"] = executor_for(fit.device).name();
     report["threads"] = num_threads();
     report["peak_rss_bytes"] = peak_resident_bytes();
     report["versions"] = versions_json();

@@ -65,7 +65,9 @@ void FitCommand::add_to(CLI::App& command) {
   command.add_option("--final", final_part, "what the final model is trained on")
       ->check(CLI::IsMember({"train", "train+val", "all"}))
       ->capture_default_str();
-  command.add_option("--device", device, "cpu")->capture_default_str();
+  command.add_option("--device", device, "cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   command.add_option("--dim", dim, "full embedding size")
       ->check(CLI::Range(1, 0x7fff))
       ->capture_default_str();
@@ -90,7 +92,6 @@ std::filesystem::path FitCommand::folder() const {
 }
 
 FitOptions FitCommand::resolve() const {
-  BET_CHECK(device == "cpu", "--device ", device, ": this build runs on the CPU only (no CUDA)");
   BET_CHECK(!budget.empty() || method == "full", "--method ", method, " needs --budget");
   const Effort& preset = find_effort(effort);
   FitOptions options;

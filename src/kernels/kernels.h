@@ -5,10 +5,12 @@
 
 // The hot loops, on plain pointers and a range of rows. They know no threads: callers run them over
 // disjoint ranges. Every kernel exists for several instruction sets; kernels() gives the best that
-// this machine has.
+// this machine has. kernels/cuda_kernels.h has their twins for the GPU, which take the same
+// arguments with pointers to device memory.
 //
 // A table is row-major: row r begins at r * stride floats, stride is row_stride(width), columns
-// from width to stride are zero. Tables start on 64-byte boundaries.
+// from width to stride are zero. Tables start on 64-byte boundaries. Several models may lie side by
+// side in one table, each in its own columns.
 
 namespace bet {
 
@@ -23,57 +25,88 @@ constexpr std::uint32_t row_stride(std::uint32_t width) {
 // ahead.
 constexpr std::size_t kColumnSlack = 16;
 
-// out[r] = base_scale[r] * base[r] + sum_scale[r] * sum over the entries e of row r of
-//          weight(e) * in[columns[e]]
-// This one product is a layer of propagation and, with the batch's pairs as entries, the gradient
-// of the BPR loss.
+// Negatives of a pool, and the entries of a batch that share it.
+constexpr std::uint32_t kPool = 32;
+
+// out[r] = base_scale[r] * base[r] + factor * sum_scale[r] * sum over the entries e of row r of
+//          column_weight[columns[e]] * in[columns[e]]
+// This one product is a layer of propagation and, with a batch's places as entries, the gradient of
+// the BPR loss.
 struct GatherArgs {
   const std::uint64_t* offsets = nullptr;  // entries of row r: from offsets[r - first_row]
-  std::size_t first_row = 0;
-  const std::uint32_t* columns = nullptr;      // by entry, and kColumnSlack more
-  const float* entry_weight = nullptr;         // by entry; or
-  const float* column_weight = nullptr;        // by column; or neither: all one
-  const float* in = nullptr;                   // fp32 rows to gather; or
-  const std::uint16_t* in_bf16 = nullptr;      // bfloat16 rows
+  std::size_t first_row = 0;               // always 0 on the GPU
+  const std::uint32_t* columns = nullptr;  // by entry, and kColumnSlack more
+  const float* column_weight = nullptr;    // by column; null: all one
+  const float* in = nullptr;               // fp32 rows to gather; or
+  const std::uint16_t* in_bf16 = nullptr;  // bfloat16 rows
+  const std::uint8_t* in_touched = nullptr;    // by column; rows of 0 are zero. null: not known
   const float* base = nullptr;                 // may be null: nothing is added
   const float* base_scale = nullptr;           // by row
-  const std::uint32_t* base_needed = nullptr;  // by row; rows of 0 have a zero base. null: none
+  const std::uint8_t* base_touched = nullptr;  // by row; rows of 0 have a zero base. null: none
   const float* sum_scale = nullptr;            // by row; null: all one
-  const std::uint32_t* needed = nullptr;       // by row; rows of 0 are not written. null: all are
+  const float* factor = nullptr;               // one number; null: one
+  const std::uint8_t* needed = nullptr;        // by row; rows of 0 are not written. null: all are
   float* out = nullptr;                        // fp32 rows to write; or
   std::uint16_t* out_bf16 = nullptr;           // bfloat16 rows
   std::uint32_t stride = 0;
   bool past_cache = false;  // the fp32 result is too large for the caches: write it past them
 };
 
-// The BPR terms of triples (u, i, j) over rows of `vectors`.
+// The BPR terms of a batch of `size` entries (user, positive) over rows of `vectors`. With a pool
+// of 1 each entry has its own negative. With a pool of kPool each block of kPool consecutive
+// entries shares kPool negatives, and every entry is paired with all of them but those it knows.
+//
+// A *place* is where a row stands in the batch: the users first, then the positives, then the
+// negatives, block by block.
 struct BprArgs {
   const float* vectors = nullptr;
-  std::uint32_t stride = 0;
-  const std::uint32_t* users = nullptr;  // rows, by triple
-  const std::uint32_t* positives = nullptr;
-  const std::uint32_t* negatives = nullptr;
-  float* loss = nullptr;   // softplus(score_neg - score_pos), by triple
-  float* slope = nullptr;  // d loss / d (score_pos - score_neg), by triple
+  std::uint32_t stride = 0;            // of vectors and contributions
+  std::uint32_t first_column = 0;      // the model's own columns, a multiple of 8
+  std::uint32_t columns = 0;           // how many: row_stride of its width
+  const std::uint32_t* rows = nullptr;   // by place
+  const std::uint32_t* known = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
+                                         // negative is one of the user's own items
+  std::uint32_t size = 0;
+  std::uint32_t pool = 1;         // 1 or kPool
+  float* loss = nullptr;          // by entry: the mean over its negatives of
+                                  // softplus(score_neg - score_pos); known ones count as zero
+  float* contributions = nullptr;  // by place: the part of it in the gradient of the batch's mean
+                                   // loss for its row
+};
+
+// Steps made and what came of them; one for each model side by side.
+struct StepRecord {
+  std::uint64_t steps = 0;
+  std::uint64_t bad_step = 0;  // the first whose loss was not finite, counted from 1; 0: none
+  double bad_loss = 0;
+  double loss_sum = 0;  // with the regulariser
+};
+
+// What Adam needs to know of a step.
+struct StepRate {
+  float step_size = 0;          // lr / (1 - beta1^t)
+  float denominator_scale = 1;  // 1 / sqrt(1 - beta2^t)
 };
 
 // One step of Adam (as LibTorch's, without weight decay) on the first sizes[r] columns of each row;
-// the others never move. `l2` adds l2 * row_count[r] * parameter to the gradient: the regulariser
-// over the rows of a batch. Returns the sum of row_count[r] * |row|^2 before the step.
+// the others never move. `l2` adds l2 * places of row r in the batch * parameter to the gradient:
+// the regulariser. Gives the sum over rows of places * |row|^2 before the step.
 struct AdamArgs {
   float* parameter = nullptr;
   float* moment1 = nullptr;
   float* moment2 = nullptr;
   const float* gradient = nullptr;
   std::uint32_t stride = 0;
-  const std::uint16_t* sizes = nullptr;      // by row
-  const std::uint32_t* row_count = nullptr;  // by row; null: no regulariser
+  std::uint32_t first_column = 0;                 // as in BprArgs
+  std::uint32_t columns = 0;
+  const std::uint16_t* sizes = nullptr;           // by row
+  const std::uint64_t* batch_offsets = nullptr;   // places of row r in the batch: [r], [r + 1]
   float l2 = 0;
   float beta1 = 0.9F;
   float beta2 = 0.999F;
-  float step_size = 0;          // lr / (1 - beta1^t)
-  float denominator_scale = 1;  // 1 / sqrt(1 - beta2^t)
   float epsilon = 1e-8F;
+  const StepRate* rates = nullptr;      // by step
+  const StepRecord* record = nullptr;   // whose `steps` are done
 };
 
 // Full ranking of a block of users over all items, kept to the best `k`.
@@ -98,7 +131,8 @@ struct RankArgs {
 struct Kernels {
   const char* name;  // "plain", "avx2" or "avx512"
   void (*gather_rows)(const GatherArgs& args, std::size_t begin_row, std::size_t end_row);
-  void (*bpr_terms)(const BprArgs& args, std::size_t begin_triple, std::size_t end_triple);
+  void (*bpr_pairs)(const BprArgs& args, std::size_t begin_entry, std::size_t end_entry);
+  void (*bpr_pools)(const BprArgs& args, std::size_t begin_block, std::size_t end_block);
   double (*adam_rows)(const AdamArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*rank_block)(const RankArgs& args);
 };

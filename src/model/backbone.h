@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/graph.h"
 #include "model/masked_table.h"
@@ -19,10 +18,10 @@ class Backbone {
  public:
   virtual ~Backbone() = default;
 
-  // float [users + items, stride] with a gradient for the table. With `needed` (by row) only rows
-  // that are not 0 there are asked for; it must outlive the backward pass.
-  virtual at::Tensor vectors(const MaskedTable& table,
-                             const std::vector<std::uint32_t>* needed = nullptr) const = 0;
+  // float [users + items, stride] with a gradient for `values`, the table's. With `touched` (uint8,
+  // by row) only rows that are not 0 there are asked for; it must outlive the backward pass.
+  virtual at::Tensor vectors(const at::Tensor& values,
+                             const at::Tensor* touched = nullptr) const = 0;
 };
 
 // "mf": the table itself. "lightgcn": three layers over `graph`, which must outlive the backbone.

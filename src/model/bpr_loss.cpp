@@ -1,14 +1,15 @@
 #include "model/bpr_loss.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <array>
+
 #include "base/error.h"
-#include "kernels/kernels.h"
-#include "model/parallel_chunks.h"
+#include "model/executor.h"
+#include "model/tensor_pointers.h"
 
 namespace bet {
 namespace {
@@ -16,78 +17,68 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kTripleGrain = 512;
-constexpr std::int64_t kEntryGrain = 4096;
-
 class BprLoss : public torch::autograd::Function<BprLoss> {
  public:
+  // What each place of the batch contributes to the gradient is known together with the loss; the
+  // backward pass adds up the contributions of each row.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& vectors,
-                            const TripleBatch* batch, const BatchEntries* entries) {
-    BET_CHECK(vectors.is_cpu(), "BPR on device ", vectors.device().str(),
-              ": this build runs on the CPU only");
-    const auto size = static_cast<std::int64_t>(batch->size());
-    const at::Tensor loss = at::empty({size}, vectors.options());
-    const at::Tensor slope = at::empty({size}, vectors.options());
+                            std::span<const ModelColumns> models, const Batch* batch) {
+    Executor& executor = executor_for(vectors.device());
+    const std::int64_t stride = vectors.size(1);
+    std::uint32_t covered = 0;
+    for (const ModelColumns& model : models) covered += row_stride(model.width);
+    const std::array<std::int64_t, 2> shape = {batch->num_places(), stride};
+    const at::Tensor contributions = covered == stride ? at::empty(shape, vectors.options())
+                                                       : at::zeros(shape, vectors.options());
+    const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, vectors.options());
+    const at::Tensor loss =
+        at::empty({static_cast<std::int64_t>(models.size())}, vectors.options());
     BprArgs args;
     args.vectors = vectors.data_ptr<float>();
-    args.stride = static_cast<std::uint32_t>(vectors.size(1));
-    args.users = batch->users.data();
-    args.positives = batch->positives.data();
-    args.negatives = batch->negatives.data();
-    args.loss = loss.data_ptr<float>();
-    args.slope = slope.data_ptr<float>();
-    at::parallel_for(0, size, kTripleGrain, [&](std::int64_t begin, std::int64_t end) {
-      kernels().bpr_terms(args, static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
-    });
-    double sum = 0;
-    for (std::int64_t t = 0; t < size; ++t) sum += args.loss[t];
-    context->save_for_backward({vectors, slope});
-    context->saved_data["entries"] = reinterpret_cast<std::int64_t>(entries);
-    return at::full({}, sum / static_cast<double>(size), vectors.options());
+    args.stride = static_cast<std::uint32_t>(stride);
+    args.rows = words(batch->rows);
+    args.known = words(batch->known);
+    args.size = batch->size();
+    args.pool = batch->pool();
+    args.loss = terms.data_ptr<float>();
+    args.contributions = contributions.data_ptr<float>();
+    for (std::size_t model = 0; model < models.size(); ++model) {
+      args.first_column = models[model].first;
+      args.columns = row_stride(models[model].width);
+      executor.bpr_terms(args);
+      executor.mean(args.loss, args.size, loss.data_ptr<float>() + model);
+    }
+    context->save_for_backward({contributions});
+    context->saved_data["batch"] = reinterpret_cast<std::int64_t>(batch);
+    return loss;
   }
 
-  // d loss / d row = sum over its entries of (+-) slope / size * (row on the other side).
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const at::Tensor& vectors = saved[0];
-    const auto* entries =
-        reinterpret_cast<const BatchEntries*>(context->saved_data["entries"].toInt());
-    const float* slope = saved[1].data_ptr<float>();
-    const auto num_entries = static_cast<std::int64_t>(entries->triples.size());
-    const float scale = gradients[0].item<float>() / static_cast<float>(saved[1].size(0));
-    const at::Tensor weight = at::empty({num_entries}, vectors.options());
-    float* weights = weight.data_ptr<float>();
-    at::parallel_for(0, num_entries, kEntryGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t e = begin; e < end; ++e) {
-        const std::uint32_t triple = entries->triples[e];
-        const float signed_scale = (triple & 1) != 0 ? -scale : scale;
-        weights[e] = signed_scale * slope[triple >> 1];
-      }
-    });
-    const at::Tensor gradient = at::empty_like(vectors);
+    const at::Tensor contributions = context->get_saved_variables()[0];
+    const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
+    const at::Tensor factor = gradients[0].contiguous();
+    const at::Tensor gradient =
+        at::empty({batch->num_rows(), contributions.size(1)}, contributions.options());
     GatherArgs args;
-    args.offsets = entries->offsets.data();
-    args.columns = entries->columns.data();
-    args.entry_weight = weights;
-    args.in = vectors.data_ptr<float>();
+    args.offsets = long_words(batch->offsets);
+    args.columns = words(batch->places);
+    args.in = contributions.data_ptr<float>();
+    args.factor = factor.data_ptr<float>();
     args.out = gradient.data_ptr<float>();
-    args.stride = static_cast<std::uint32_t>(vectors.size(1));
-    constexpr int kChunks = 64;
-    const std::vector<std::int64_t> chunks = balanced_chunks(entries->offsets, kChunks);
-    parallel_chunks(kChunks, [&](std::int64_t chunk) {
-      kernels().gather_rows(args, static_cast<std::size_t>(chunks[chunk]),
-                            static_cast<std::size_t>(chunks[chunk + 1]));
-    });
+    args.stride = static_cast<std::uint32_t>(contributions.size(1));
+    executor_for(contributions.device())
+        .gather_rows(args, static_cast<std::size_t>(batch->num_rows()));
     return {gradient, at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor bpr_loss(const at::Tensor& vectors, const TripleBatch& batch,
-                    const BatchEntries& entries) {
-  BET_CHECK(batch.size() > 0, "BPR loss of an empty batch");
-  return BprLoss::apply(vectors, &batch, &entries);
+at::Tensor bpr_loss(const at::Tensor& vectors, std::span<const ModelColumns> models,
+                    const Batch& batch) {
+  BET_CHECK(vectors.size(0) == batch.num_rows(), "BPR loss of ", vectors.size(0),
+            " rows with a batch over ", batch.num_rows());
+  return BprLoss::apply(vectors, models, &batch);
 }
 
 }  // namespace bet

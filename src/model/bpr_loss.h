@@ -2,15 +2,19 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "model/triple_batch.h"
+#include <span>
+
+#include "model/batch.h"
+#include "model/masked_table.h"
 
 namespace bet {
 
-// Mean over the batch of softplus(score_negative - score_positive), a score being the dot product
-// of two rows of `vectors` (float [rows, stride]). A scalar tensor with a gradient for `vectors`.
-// The result does not depend on the number of threads. Batch and entries must outlive the backward
-// pass.
-at::Tensor bpr_loss(const at::Tensor& vectors, const TripleBatch& batch,
-                    const BatchEntries& entries);
+// For each of the models side by side in `vectors` (float [rows, stride]): the mean over the batch's
+// entries of softplus(score_negative - score_positive), a score being the dot product of two rows,
+// and the mean over an entry's negatives where it has a pool of them. A tensor [models] with a
+// gradient for `vectors`, which must be asked for with the same factor for all models. The result
+// does not depend on the number of threads. The batch must outlive the backward pass.
+at::Tensor bpr_loss(const at::Tensor& vectors, std::span<const ModelColumns> models,
+                    const Batch& batch);
 
 }  // namespace bet

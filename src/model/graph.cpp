@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.h"
 #include "kernels/kernels.h"
@@ -24,27 +25,14 @@ std::span<const ItemId> items_of(const Split& split, TrainingPart part, UserId u
   return split.all(user);
 }
 
-std::vector<std::int64_t> balanced_chunks(std::span<const std::uint64_t> offsets, int num_chunks) {
-  const std::size_t num_rows = offsets.size() - 1;
-  // A row costs its entries and something of its own.
-  const auto work_before = [&](std::size_t row) { return offsets[row] + 4 * row; };
-  std::vector<std::int64_t> chunks = {0};
-  for (int i = 1; i < num_chunks; ++i) {
-    const std::uint64_t target = work_before(num_rows) * i / num_chunks;
-    std::size_t low = static_cast<std::size_t>(chunks.back());
-    std::size_t high = num_rows;
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (work_before(middle) < target) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    chunks.push_back(static_cast<std::int64_t>(low));
+Graph Graph::to(const at::Device& device) const {
+  Graph moved = *this;
+  for (at::Tensor* tensor : {&moved.offsets, &moved.columns, &moved.active_users,
+                             &moved.inverse_root, &moved.inverse_degree, &moved.quarter,
+                             &moved.quarter_root}) {
+    *tensor = tensor->to(device);
   }
-  chunks.push_back(static_cast<std::int64_t>(num_rows));
-  return chunks;
+  return moved;
 }
 
 Graph make_graph(const Split& split, TrainingPart part) {
@@ -85,10 +73,13 @@ Graph make_graph(const Split& split, TrainingPart part) {
   graph.inverse_degree = graph.inverse_root.square();
   graph.quarter = at::full({num_nodes}, 0.25, at::kFloat);
   graph.quarter_root = graph.inverse_root.mul(0.25);
-  constexpr int kChunks = 256;
-  graph.chunks = balanced_chunks(
-      {reinterpret_cast<const std::uint64_t*>(offsets), static_cast<std::size_t>(num_nodes + 1)},
-      kChunks);
+
+  std::vector<std::int32_t> active;
+  for (UserId user = 0; user < graph.num_users; ++user) {
+    if (offsets[user + 1] > offsets[user]) active.push_back(static_cast<std::int32_t>(user));
+  }
+  graph.active_users = at::empty({static_cast<std::int64_t>(active.size())}, at::kInt);
+  std::copy(active.begin(), active.end(), graph.active_users.data_ptr<std::int32_t>());
   return graph;
 }
 

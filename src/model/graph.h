@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "data/split.h"
 
@@ -21,20 +20,20 @@ std::span<const ItemId> items_of(const Split& split, TrainingPart part, UserId u
 struct Graph {
   std::uint32_t num_users = 0;
   std::uint32_t num_items = 0;
-  at::Tensor offsets;                // int64 [nodes + 1]
-  at::Tensor columns;                // int32 [edges + kColumnSlack], neighbours ascending per node
-  at::Tensor inverse_root;           // float [nodes]: 1 / sqrt(degree), 0 for nodes without edges
-  at::Tensor inverse_degree;         // float [nodes]: its square
-  at::Tensor quarter;                // float [nodes]: 1/4
-  at::Tensor quarter_root;           // float [nodes]: inverse_root / 4
-  std::vector<std::int64_t> chunks;  // node ranges of about equal edges: [chunks[i], chunks[i+1])
+  at::Tensor offsets;         // int64 [nodes + 1]
+  at::Tensor columns;         // int32 [edges + kColumnSlack], neighbours ascending per node
+  at::Tensor active_users;    // int32: users with at least one item
+  at::Tensor inverse_root;    // float [nodes]: 1 / sqrt(degree), 0 for nodes without edges
+  at::Tensor inverse_degree;  // float [nodes]: its square
+  at::Tensor quarter;         // float [nodes]: 1/4
+  at::Tensor quarter_root;    // float [nodes]: inverse_root / 4
 
   std::int64_t num_nodes() const { return std::int64_t{num_users} + num_items; }
+  at::Device device() const { return offsets.device(); }
+  Graph to(const at::Device& device) const;
 };
 
+// On the CPU.
 Graph make_graph(const Split& split, TrainingPart part);
-
-// Ranges of about equal work for parallel loops over rows with `offsets` entries.
-std::vector<std::int64_t> balanced_chunks(std::span<const std::uint64_t> offsets, int num_chunks);
 
 }  // namespace bet

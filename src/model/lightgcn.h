@@ -9,9 +9,8 @@ class LightGcn final : public Backbone {
  public:
   LightGcn(const Graph& graph, RowPrecision precision) : graph_(graph), precision_(precision) {}
 
-  at::Tensor vectors(const MaskedTable& table,
-                     const std::vector<std::uint32_t>* needed) const override {
-    return propagate(table.values, graph_, precision_, needed);
+  at::Tensor vectors(const at::Tensor& values, const at::Tensor* touched) const override {
+    return propagate(values, graph_, precision_, touched);
   }
 
  private:

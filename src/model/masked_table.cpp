@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
 
@@ -28,27 +29,54 @@ void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<st
 
 }  // namespace
 
-MaskedTable make_table(const SizePlan& plan, std::uint64_t seed, double deviation) {
+MaskedTable MaskedTable::only(std::size_t model) const {
+  const ModelColumns& columns = models[model];
   MaskedTable table;
-  table.width = plan.largest_size();
-  const auto num_rows = static_cast<std::int64_t>(plan.shape().num_rows());
-  const std::int64_t stride = row_stride(table.width);
+  table.values = values.detach().slice(1, columns.first, columns.first + row_stride(columns.width))
+                     .contiguous();
+  if (table.values.is_same(values)) table.values = values.clone();
+  table.sizes = sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
+                    .clone();
+  table.models = {{0, columns.width}};
+  return table;
+}
+
+MaskedTable MaskedTable::to(const at::Device& device) const {
+  return {values.to(device), sizes.to(device), models};
+}
+
+MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, double deviation) {
+  BET_CHECK(!plans.empty(), "a table of no plan");
+  MaskedTable table;
+  std::uint32_t columns = 0;
+  for (const SizePlan& plan : plans) {
+    BET_CHECK(plan.shape().num_rows() == plans[0].shape().num_rows(), "plans of ",
+              plan.shape().num_rows(), " and ", plans[0].shape().num_rows(), " rows side by side");
+    table.models.push_back({columns, plan.largest_size()});
+    columns += row_stride(plan.largest_size());
+  }
+  const auto num_rows = static_cast<std::int64_t>(plans[0].shape().num_rows());
+  const std::int64_t stride = row_stride(columns);
   table.values = at::zeros({num_rows, stride}, at::kFloat);
-  table.sizes = at::empty({num_rows}, at::kShort);
-  auto* sizes = table.sizes.data_ptr<std::int16_t>();
-  for (const std::uint16_t size : plan.user_sizes()) *sizes++ = static_cast<std::int16_t>(size);
-  for (const std::uint16_t size : plan.item_sizes()) *sizes++ = static_cast<std::int16_t>(size);
-  sizes = table.sizes.data_ptr<std::int16_t>();
+  table.sizes = at::empty({static_cast<std::int64_t>(plans.size()), num_rows}, at::kShort);
+  auto* next_size = table.sizes.data_ptr<std::int16_t>();
+  for (const SizePlan& plan : plans) {
+    for (const std::uint16_t size : plan.user_sizes()) *next_size++ = static_cast<std::int16_t>(size);
+    for (const std::uint16_t size : plan.item_sizes()) *next_size++ = static_cast<std::int16_t>(size);
+  }
+  const auto* sizes = table.sizes.data_ptr<std::int16_t>();
   auto* values = table.values.data_ptr<float>();
   const auto key = stream_key(seed, "init");
   constexpr std::int64_t kGrain = 512;
   at::parallel_for(0, num_rows, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      draw_row(values + row * stride, static_cast<std::uint32_t>(sizes[row]),
-               static_cast<std::uint32_t>(row), key, deviation);
+    for (std::size_t model = 0; model < plans.size(); ++model) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        const auto size = sizes[static_cast<std::int64_t>(model) * num_rows + row];
+        draw_row(values + row * stride + table.models[model].first,
+                 static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(row), key, deviation);
+      }
     }
   });
-  table.values.set_requires_grad(true);
   return table;
 }
 

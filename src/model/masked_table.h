@@ -3,24 +3,42 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "plan/size_plan.h"
 
 namespace bet {
 
-// The embedding table of a plan: users first, then items; row n keeps its first size(n) columns,
-// the others are zero and never move. No wider than the plan's largest size, so memory and work
-// shrink with the budget.
-struct MaskedTable {
-  at::Tensor values;  // float [rows, row_stride(width)], requires a gradient
-  at::Tensor sizes;   // int16 [rows]
-  std::uint32_t width = 0;
-
-  std::int64_t num_rows() const { return values.size(0); }
+// The columns of one model in a table.
+struct ModelColumns {
+  std::uint32_t first = 0;
+  std::uint32_t width = 0;  // of the plan's largest size; row_stride(width) columns are its own
 };
 
-// Drawn from N(0, deviation^2). The value at a row and column depends on them and the seed alone,
-// so a narrow plan starts as the prefix of a wide one.
-MaskedTable make_table(const SizePlan& plan, std::uint64_t seed, double deviation = 0.01);
+// The embedding tables of one or more plans side by side: users first, then items; under its plan
+// row n keeps the first size(n) of the plan's columns, the others are zero and never move. No wider
+// than the plans' largest sizes, so memory and work shrink with the budget.
+struct MaskedTable {
+  at::Tensor values;  // float [rows, stride]
+  at::Tensor sizes;   // int16 [models, rows]
+  std::vector<ModelColumns> models;
+
+  std::int64_t num_rows() const { return values.size(0); }
+  std::int64_t stride() const { return values.size(1); }
+
+  // One model's table on its own, a copy.
+  MaskedTable only(std::size_t model) const;
+
+  MaskedTable to(const at::Device& device) const;
+};
+
+// Drawn from N(0, deviation^2). The value at a row and column of a plan depends on them and the
+// seed alone, so a narrow plan starts as the prefix of a wide one. On the CPU.
+MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
+                       double deviation = 0.01);
+inline MaskedTable make_table(const SizePlan& plan, std::uint64_t seed, double deviation = 0.01) {
+  return make_table(std::span(&plan, 1), seed, deviation);
+}
 
 }  // namespace bet

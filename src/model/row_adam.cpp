@@ -1,49 +1,86 @@
 #include "model/row_adam.h"
 
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <array>
 #include <cmath>
-#include <numeric>
+#include <cstring>
 
-#include "kernels/kernels.h"
-#include "model/parallel_chunks.h"
+#include "base/error.h"
+#include "model/executor.h"
+#include "model/tensor_pointers.h"
 
 namespace bet {
+namespace {
 
-RowAdam::RowAdam(const MaskedTable& table, const AdamOptions& options)
+at::Tensor bytes_on(const void* data, std::size_t size, const at::Device& device) {
+  at::Tensor tensor = at::empty({static_cast<std::int64_t>(size)}, at::kByte);
+  std::memcpy(tensor.data_ptr(), data, size);
+  return tensor.to(device);
+}
+
+}  // namespace
+
+RowAdam::RowAdam(const MaskedTable& table, const AdamOptions& options, std::uint64_t max_steps,
+                 const std::function<double(std::uint64_t)>& rate_after)
     : options_(options),
-      moment1_(at::zeros_like(table.values.detach())),
-      moment2_(at::zeros_like(table.values.detach())) {}
+      moment1_(at::zeros_like(table.values)),
+      moment2_(at::zeros_like(table.values)) {
+  std::vector<StepRate> rates;
+  for (std::uint64_t step = 0; step < max_steps; ++step) {
+    const auto t = static_cast<double>(step + 1);
+    rates.push_back(
+        {static_cast<float>(rate_after(step) / (1.0 - std::pow(options_.beta1, t))),
+         static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(static_cast<double>(options_.beta2), t)))});
+  }
+  rates_ = bytes_on(rates.data(), rates.size() * sizeof(StepRate), table.values.device());
+  records_ = bytes_on(std::vector<StepRecord>(table.models.size()).data(),
+                      table.models.size() * sizeof(StepRecord), table.values.device());
+}
 
-double RowAdam::step(MaskedTable& table, float learning_rate,
-                     const std::vector<std::uint32_t>& row_count, float l2) {
-  ++num_steps_;
-  const auto t = static_cast<double>(num_steps_);
+const StepRecord* RowAdam::device_record(std::size_t model) const {
+  return static_cast<const StepRecord*>(records_.data_ptr()) + model;
+}
+
+std::vector<StepRecord> RowAdam::records() const {
+  const at::Tensor here = records_.cpu();
+  std::vector<StepRecord> records(static_cast<std::size_t>(here.numel()) / sizeof(StepRecord));
+  std::memcpy(records.data(), here.data_ptr(), static_cast<std::size_t>(here.numel()));
+  return records;
+}
+
+void RowAdam::set_records(const std::vector<StepRecord>& records) {
+  BET_CHECK(records.size() * sizeof(StepRecord) == static_cast<std::size_t>(records_.numel()),
+            "records of ", records.size(), " models");
+  records_.copy_(bytes_on(records.data(), records.size() * sizeof(StepRecord), at::kCPU));
+}
+
+void RowAdam::step(MaskedTable& table, const at::Tensor& gradient, const Batch& batch, double l2,
+                   const at::Tensor& loss) {
+  const auto size = static_cast<double>(batch.size());
   AdamArgs args;
   args.parameter = table.values.data_ptr<float>();
   args.moment1 = moment1_.data_ptr<float>();
   args.moment2 = moment2_.data_ptr<float>();
-  args.gradient = table.values.grad().data_ptr<float>();
-  args.stride = static_cast<std::uint32_t>(table.values.size(1));
-  args.sizes = reinterpret_cast<const std::uint16_t*>(table.sizes.data_ptr<std::int16_t>());
-  args.row_count = row_count.data();
-  args.l2 = l2;
+  args.gradient = gradient.data_ptr<float>();
+  args.stride = static_cast<std::uint32_t>(table.stride());
+  args.batch_offsets = long_words(batch.offsets);
+  args.l2 = static_cast<float>(2.0 * l2 / size);
   args.beta1 = options_.beta1;
   args.beta2 = options_.beta2;
-  args.step_size = static_cast<float>(learning_rate / (1.0 - std::pow(options_.beta1, t)));
-  args.denominator_scale =
-      static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(static_cast<double>(options_.beta2), t)));
   args.epsilon = options_.epsilon;
-  constexpr std::int64_t kParts = 256;  // summed in one order for any number of threads
-  std::array<double, kParts> squares{};
-  const std::int64_t num_rows = table.num_rows();
-  parallel_chunks(kParts, [&](std::int64_t part) {
-    squares[static_cast<std::size_t>(part)] =
-        kernels().adam_rows(args, static_cast<std::size_t>(num_rows * part / kParts),
-                            static_cast<std::size_t>(num_rows * (part + 1) / kParts));
-  });
-  return std::accumulate(squares.begin(), squares.end(), 0.0);
+  args.rates = static_cast<const StepRate*>(rates_.data_ptr());
+  for (std::size_t model = 0; model < table.models.size(); ++model) {
+    args.first_column = table.models[model].first;
+    args.columns = row_stride(table.models[model].width);
+    args.sizes = half_words(table.sizes) + model * static_cast<std::size_t>(table.num_rows());
+    args.record = device_record(model);
+    executor_for(table.values.device())
+        .adam_and_record(args, static_cast<std::size_t>(table.num_rows()),
+                         loss.data_ptr<float>() + model, l2 / size,
+                         const_cast<StepRecord*>(device_record(model)));
+  }
 }
 
 }  // namespace bet

@@ -3,8 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "kernels/kernels.h"
+#include "model/batch.h"
 #include "model/masked_table.h"
 
 namespace bet {
@@ -16,27 +19,36 @@ struct AdamOptions {
 };
 
 // Adam (as LibTorch's) on a masked table, in one pass over it. Beside the gradient it takes the
-// regulariser of a batch, whose gradient is a multiple of the rows themselves.
+// regulariser of a batch, whose gradient is a multiple of the rows themselves. It keeps the record
+// of the steps, on the table's device, where nothing needs to be read back in a step.
 class RowAdam {
  public:
-  explicit RowAdam(const MaskedTable& table, const AdamOptions& options = {});
+  // `rate_after(step)` is the learning rate of the step that follows `step` steps, for the first
+  // `max_steps`.
+  RowAdam(const MaskedTable& table, const AdamOptions& options, std::uint64_t max_steps,
+          const std::function<double(std::uint64_t)>& rate_after);
 
-  // Applies table.values.grad(). l2 * row_count[r] * row is added to row r's gradient. Returns the
-  // sum of row_count[r] * |row r|^2 before the step, the same for any number of threads.
-  double step(MaskedTable& table, float learning_rate, const std::vector<std::uint32_t>& row_count,
-              float l2);
+  // Applies `gradient`. l2 / batch size * the squared rows at the batch's places is the
+  // regulariser; its gradient and value are added. `loss` is by model.
+  void step(MaskedTable& table, const at::Tensor& gradient, const Batch& batch, double l2,
+            const at::Tensor& loss);
+
+  // The record of a model, in the device's memory; its `steps` are those made.
+  const StepRecord* device_record(std::size_t model = 0) const;
+  // Read back, by model; waits for the device.
+  std::vector<StepRecord> records() const;
 
   // For checkpoints.
   at::Tensor& moment1() { return moment1_; }
   at::Tensor& moment2() { return moment2_; }
-  std::int64_t num_steps() const { return num_steps_; }
-  void set_num_steps(std::int64_t steps) { num_steps_ = steps; }
+  void set_records(const std::vector<StepRecord>& records);
 
  private:
   AdamOptions options_;
   at::Tensor moment1_;
   at::Tensor moment2_;
-  std::int64_t num_steps_ = 0;
+  at::Tensor rates_;    // of StepRate, by step
+  at::Tensor records_;  // of StepRecord, by model
 };
 
 }  // namespace bet

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/empty.h>
 
+#include <c10/util/Exception.h>
+
 #include <chrono>
 #include <optional>
 
@@ -55,7 +57,33 @@ Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& 
                      const FitOptions& options) {
   if (options.final_part == TrainingPart::kAll) return {};
   const auto backbone = make_backbone(options.model.backbone, graph, options.model.precision);
-  return evaluate(backbone->vectors(table).detach(), table.width, split, HeldOut::kTest, graph);
+  const at::Tensor vectors = backbone->vectors(table.values.to(graph.device()));
+  return evaluate(vectors, table.models[0], split, HeldOut::kTest, graph);
+}
+
+std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
+
+// Runs a training, and says in time and clearly if the device has not the memory for it.
+template <typename Train>
+TrainingResult train_in_memory(const Graph& graph, const SizePlan& plan, const FitOptions& options,
+                               const Train& train) {
+  Executor& executor = executor_for(options.device);
+  const std::uint64_t needed = training_bytes(graph, std::span(&plan, 1), options.schedule);
+  const std::uint64_t free = executor.free_bytes();
+  const auto refuse = [&](const std::string& why) {
+    fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
+         megabytes(free), " are free", why,
+         "; what is saved of the run is kept, `bet resume` goes on from it");
+  };
+  if (needed > free) refuse("");
+  try {
+    return train();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    if (text.find("out of memory") == std::string::npos) throw;
+    refuse(" (" + text.substr(0, text.find('\n')) + ")");
+    throw;
+  }
 }
 
 }  // namespace
@@ -85,27 +113,32 @@ FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& o
     restore_choice(*state, result);
   } else {
     const Stopwatch watch;
-    const Graph graph = make_graph(split, TrainingPart::kTrain);
-    const TrainingResult trained = train_to_convergence(
-        split, graph, plan, options.model, options.schedule, saving, state ? &*state : nullptr);
+    const Graph graph = make_graph(split, TrainingPart::kTrain).to(options.device);
+    const TrainingResult trained = train_in_memory(graph, plan, options, [&] {
+      return train_to_convergence(split, graph, std::span(&plan, 1), options.model,
+                                  options.schedule, saving, state ? &*state : nullptr)[0];
+    });
     result.validation = trained.validation;
     result.train_steps = trained.steps;
     result.best_step = trained.best_step;
     result.interrupted = trained.stopped;
     result.table = trained.table;
     result.train_seconds = watch.seconds();
+    result.train_step_seconds = trained.step_seconds;
   }
 
   const Stopwatch watch;
-  const Graph graph = make_graph(split, options.final_part);
+  const Graph graph = make_graph(split, options.final_part).to(options.device);
   if (options.final_part == TrainingPart::kTrain && !in_final) {
     result.final_steps = result.best_step;  // the chosen weights are the final ones
   } else {
     phase = "final";
-    const TrainingResult trained =
-        train_steps(graph, plan, options.model, options.schedule, result.best_step, saving,
-                    in_final ? &*state : nullptr);
+    const TrainingResult trained = train_in_memory(graph, plan, options, [&] {
+      return train_steps(graph, std::span(&plan, 1), options.model, options.schedule,
+                         result.best_step, saving, in_final ? &*state : nullptr)[0];
+    });
     result.table = trained.table;
+    result.final_step_seconds = trained.step_seconds;
     result.final_steps = trained.steps;
     result.interrupted = result.interrupted || trained.stopped;
   }
@@ -114,7 +147,7 @@ FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& o
 
   Checkpoint final_model;
   final_model.texts = {{"identity", identity}};
-  final_model.tensors = {{"table", result.table.values.detach()},
+  final_model.tensors = {{"table", result.table.values},
                          {"sizes", sizes_as_floats(result.table)}};
   write_checkpoint(final_model, folder / "final.ckpt");
   std::filesystem::remove(state_path);
@@ -127,12 +160,13 @@ FinalModel read_final_model(const std::filesystem::path& folder, const TableShap
   FinalModel model;
   model.identity = checkpoint.text("identity");
   model.table.values = checkpoint.tensor("table");
-  model.table.sizes = checkpoint.tensor("sizes").view({-1}).to(at::kShort);
+  model.table.sizes = checkpoint.tensor("sizes").view({1, -1}).to(at::kShort);
   BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()) &&
-                model.table.sizes.size(0) == model.table.num_rows(),
+                model.table.sizes.size(1) == model.table.num_rows(),
             path.string(), ": a model of ", model.table.num_rows(), " users and items for data of ",
             shape.num_rows());
-  model.table.width = static_cast<std::uint32_t>(model.table.sizes.max().item<std::int16_t>());
+  model.table.models = {
+      {0, static_cast<std::uint32_t>(model.table.sizes.max().item<std::int16_t>())}};
   return model;
 }
 

@@ -15,17 +15,20 @@ struct FitOptions {
   ModelOptions model;
   Schedule schedule;
   TrainingPart final_part = TrainingPart::kTrainAndValidation;
+  at::Device device = at::kCPU;
 };
 
 struct FitResult {
   Metrics validation;  // of the weights that were chosen
   Metrics test;        // of the final model; num_users is 0 if nothing is held out from it
-  MaskedTable table;   // the final model
+  MaskedTable table;   // the final model, on the CPU
   std::uint64_t train_steps = 0;
   std::uint64_t best_step = 0;
   std::uint64_t final_steps = 0;
   double train_seconds = 0;  // of this process
   double final_seconds = 0;
+  double train_step_seconds = 0;  // a step of the training and of the final one, on its own
+  double final_step_seconds = 0;
   bool interrupted = false;
 };
 

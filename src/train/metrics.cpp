@@ -11,6 +11,19 @@ double Metrics::score() const {
   return sum / (2.0 * kCutoffs.size());
 }
 
+namespace {
+
+// 1 / log2(rank + 1), by place.
+const auto kDiscount = [] {
+  std::array<double, kCutoffs.back()> discount{};
+  for (std::size_t place = 0; place < discount.size(); ++place) {
+    discount[place] = 1.0 / std::log2(static_cast<double>(place) + 2.0);
+  }
+  return discount;
+}();
+
+}  // namespace
+
 Metrics user_metrics(std::span<const std::uint32_t> ranked,
                      std::span<const std::uint32_t> held_out) {
   Metrics metrics;
@@ -20,7 +33,7 @@ Metrics user_metrics(std::span<const std::uint32_t> ranked,
   double ideal = 0;
   std::size_t cutoff = 0;
   for (std::uint32_t place = 0; place < kCutoffs.back(); ++place) {
-    const double discount = 1.0 / std::log2(place + 2.0);
+    const double discount = kDiscount[place];
     if (place < held_out.size()) ideal += discount;
     if (place < ranked.size() &&
         std::binary_search(held_out.begin(), held_out.end(), ranked[place])) {

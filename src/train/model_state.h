@@ -2,13 +2,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "model/backbone.h"
-#include "model/bpr_loss.h"
+#include "model/batch.h"
+#include "model/executor.h"
 #include "model/row_adam.h"
+#include "train/batch_sampler.h"
 #include "train/schedule.h"
-#include "train/triple_sampler.h"
 
 namespace bet {
 
@@ -20,34 +23,60 @@ struct ModelOptions {
   std::uint64_t seed = 1;
 };
 
-// A model in training: table, optimiser, batches. `graph` must outlive it.
+// Models in training side by side, one for each plan: one table, the same batches, one pass over
+// the graph for all; each is what it would be alone, up to rounding. On the device of `graph`, which
+// must outlive it.
 class ModelInTraining {
  public:
-  ModelInTraining(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
+  ModelInTraining(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,
                   const Schedule& schedule);
 
-  // One step; returns its loss with the regulariser. Throws, naming the step, if that is not
-  // finite.
-  double step();
+  // One step of every model; on the GPU it may not be done yet. Throws, naming the step, if a loss
+  // was not finite: on the GPU some steps later.
+  void step();
 
-  // float [users + items, stride], without a gradient.
+  // Mean loss of each model, with the regulariser, over the steps since the last call; waits for
+  // the device.
+  std::vector<double> take_mean_losses();
+
+  // float [users + items, stride]; table().models says whose columns are which.
   at::Tensor vectors() const;
 
-  std::uint64_t num_steps() const { return static_cast<std::uint64_t>(adam_.num_steps()); }
-  MaskedTable& table() { return table_; }
+  std::uint64_t num_steps() const { return num_steps_; }
   const MaskedTable& table() const { return table_; }
-  RowAdam& adam() { return adam_; }
+  Executor& executor() const { return executor_; }
+
+  // All that is needed to go on to the same bits, and back.
+  struct State {
+    at::Tensor values;
+    at::Tensor moment1;
+    at::Tensor moment2;
+    std::vector<StepRecord> records;
+    std::vector<StepRecord> taken;  // at the last take_mean_losses()
+  };
+  State state();  // on the CPU; shares memory with a model there
+  void restore(const State& state);
 
  private:
-  const Graph& graph_;
+  void run_step();
+  void check_losses() const;
+
+  Executor& executor_;
   ModelOptions options_;
   Schedule schedule_;
   MaskedTable table_;
   RowAdam adam_;
   std::unique_ptr<Backbone> backbone_;
-  TripleSampler sampler_;
-  TripleBatch batch_;
-  BatchEntries entries_;
+  BatchSampler sampler_;
+  Batch batch_;
+  at::Tensor ones_;  // the losses' gradient
+  std::unique_ptr<Executor::Loop> loop_;
+  std::uint64_t num_steps_ = 0;
+  std::vector<StepRecord> taken_;
 };
+
+// Device memory that a training of these plans takes, about.
+std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
+                             const Schedule& schedule);
 
 }  // namespace bet

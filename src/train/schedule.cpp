@@ -39,13 +39,14 @@ Schedule named_schedule(std::string_view name) {
   if (name == "fast") {
     Schedule fast;
     fast.batch_size = 0;
-    fast.user_passes = 5;
-    fast.learning_rate = 0.06;
+    fast.user_passes = 2;
+    fast.pool = kPool;
+    fast.learning_rate = 0.1;
     fast.linear = true;
     fast.adam.beta1 = 0.5F;
     fast.adam.beta2 = 0.8F;
     fast.measure_steps = 0;
-    fast.max_steps = 800;
+    fast.max_steps = 400;
     return fast;
   }
   fail("unknown schedule ", in_quotes(name), "; there are paper and fast");

@@ -4,16 +4,18 @@
 #include <string_view>
 
 #include "model/row_adam.h"
-#include "train/triple_sampler.h"
+#include "train/batch_sampler.h"
 
 namespace bet {
 
 // How a model is trained: batches, learning rate, measurements.
 struct Schedule {
-  // Triples of a step: a number, or so many for each user who has interactions.
+  // Entries of a step: a number, or so many for each user who has interactions.
   std::uint32_t batch_size = 10'000;  // 0: by user_passes
   std::uint32_t user_passes = 0;
   BatchKind batch_kind = BatchKind::kUsers;
+  // 1: each entry has a negative of its own. kPool: blocks of so many entries share so many.
+  std::uint32_t pool = 1;
 
   // Learning rate: linear from learning_rate to 0 over max_steps, or times `decay` every
   // decay_steps and never below lowest_rate.
@@ -36,8 +38,8 @@ struct Schedule {
   // Whether validation is measured after `step` steps.
   bool measures_after(std::uint64_t step) const;
 
-  // Triples of a step on a graph of which so many users have interactions.
-  std::uint32_t triples_for(std::uint32_t num_users) const {
+  // Entries of a step on a graph of which so many users have interactions.
+  std::uint32_t entries_for(std::uint32_t num_users) const {
     return batch_size > 0 ? batch_size : user_passes * num_users;
   }
 

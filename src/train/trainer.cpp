@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -11,6 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
 std::string measurement_text(const Measurement& m) {
   char text[160];
   std::snprintf(text, sizeof(text),
@@ -20,19 +25,35 @@ std::string measurement_text(const Measurement& m) {
   return text;
 }
 
-// A training under way: the model and what the loop over its steps must remember.
+// A training under way: the models and what the loop over their steps must remember.
 class Training {
  public:
-  Training(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
+  Training(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,
            const Schedule& schedule, const TrainingHooks& hooks)
-      : hooks_(hooks), model_(graph, plan, options, schedule), last_saved_(Clock::now()) {}
+      : hooks_(hooks), model_(graph, plans, options, schedule), last_saved_(Clock::now()) {}
 
   // True if the caller asked to stop instead of a step.
   bool step() {
     if (hooks_.stop && hooks_.stop()) return true;
-    loss_sum_ += model_.step();
-    ++loss_count_;
+    if (!stepping_) {
+      stepping_ = true;
+      steps_began_ = Clock::now();
+    }
+    model_.step();
+    ++timed_steps_;
     return false;
+  }
+
+  // Waits for the steps under way; what follows until the next one is not their time.
+  void pause() {
+    model_.executor().wait();
+    if (stepping_) step_time_ += seconds_between(steps_began_, Clock::now());
+    stepping_ = false;
+  }
+
+  // Mean seconds of a step of this process.
+  double step_seconds() const {
+    return timed_steps_ > 0 ? step_time_ / static_cast<double>(timed_steps_) : 0.0;
   }
 
   void report(const char* phase, std::uint64_t last_step, const std::string& detail) const {
@@ -41,45 +62,56 @@ class Training {
         {phase, static_cast<double>(model_.num_steps()), static_cast<double>(last_step), detail});
   }
 
-  double take_mean_loss() {
-    const double mean = loss_count_ > 0 ? loss_sum_ / static_cast<double>(loss_count_) : 0.0;
-    loss_sum_ = 0;
-    loss_count_ = 0;
-    return mean;
-  }
-
   Checkpoint state() {
+    pause();
+    const ModelInTraining::State state = model_.state();
     Checkpoint checkpoint;
-    checkpoint.numbers = {{"step", static_cast<double>(model_.num_steps())},
-                          {"loss_sum", loss_sum_},
-                          {"loss_count", static_cast<double>(loss_count_)}};
-    checkpoint.tensors = {{"table", model_.table().values.detach()},
-                          {"moment1", model_.adam().moment1()},
-                          {"moment2", model_.adam().moment2()}};
+    checkpoint.tensors = {
+        {"table", state.values}, {"moment1", state.moment1}, {"moment2", state.moment2}};
+    checkpoint.numbers["models"] = static_cast<double>(state.records.size());
+    const auto put = [&](const std::string& name, const StepRecord& record) {
+      checkpoint.numbers[name + " steps"] = static_cast<double>(record.steps);
+      checkpoint.numbers[name + " loss"] = record.loss_sum;
+    };
+    for (std::size_t model = 0; model < state.records.size(); ++model) {
+      put("record " + std::to_string(model), state.records[model]);
+      put("taken " + std::to_string(model), state.taken[model]);
+    }
     return checkpoint;
   }
 
   void restore(const Checkpoint& checkpoint) {
-    const auto copy = [&](const at::Tensor& to, const char* name) {
-      const at::Tensor& from = checkpoint.tensor(name);
-      BET_CHECK(from.sizes() == to.sizes(), "checkpoint of another plan: ", name, " has ",
-                from.size(0), " x ", from.size(1), " values, not ", to.size(0), " x ", to.size(1));
-      to.copy_(from);
+    ModelInTraining::State state;
+    state.values = checkpoint.tensor("table");
+    state.moment1 = checkpoint.tensor("moment1");
+    state.moment2 = checkpoint.tensor("moment2");
+    const auto get = [&](const std::string& name) {
+      StepRecord record;
+      record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
+      record.loss_sum = checkpoint.number(name + " loss");
+      return record;
     };
-    copy(model_.table().values.detach(), "table");
-    copy(model_.adam().moment1(), "moment1");
-    copy(model_.adam().moment2(), "moment2");
-    model_.adam().set_num_steps(static_cast<std::int64_t>(checkpoint.number("step")));
-    loss_sum_ = checkpoint.number("loss_sum");
-    loss_count_ = static_cast<std::uint64_t>(checkpoint.number("loss_count"));
+    for (std::size_t model = 0; model < static_cast<std::size_t>(checkpoint.number("models"));
+         ++model) {
+      state.records.push_back(get("record " + std::to_string(model)));
+      state.taken.push_back(get("taken " + std::to_string(model)));
+    }
+    model_.restore(state);
   }
 
-  // Whether it is time to save again.
-  bool save_is_due() {
-    const std::chrono::duration<double> since = Clock::now() - last_saved_;
-    if (!hooks_.save || since.count() < hooks_.save_seconds) return false;
+  // Whether it is time to save; after a measurement also if saving costs next to nothing.
+  bool save_is_due(bool measured) const {
+    if (!hooks_.save) return false;
+    constexpr double kShare = 20;  // of the time between saves, at most one such part
+    const double since = seconds_between(last_saved_, Clock::now());
+    return since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
+  }
+
+  void save(const Checkpoint& checkpoint) {
+    const Clock::time_point begin = Clock::now();
+    hooks_.save(checkpoint);
     last_saved_ = Clock::now();
-    return true;
+    save_seconds_ = seconds_between(begin, last_saved_);
   }
 
   ModelInTraining& model() { return model_; }
@@ -87,131 +119,203 @@ class Training {
  private:
   const TrainingHooks& hooks_;
   ModelInTraining model_;
-  double loss_sum_ = 0;
-  std::uint64_t loss_count_ = 0;
   Clock::time_point last_saved_;
+  double save_seconds_ = 0;  // that the last one took
+  bool stepping_ = false;
+  Clock::time_point steps_began_;
+  double step_time_ = 0;
+  std::uint64_t timed_steps_ = 0;
 };
 
-// The best weights so far and how long ago they were.
+// A plan's best weights so far and how long ago they were.
 struct Best {
-  at::Tensor values;
+  MaskedTable table;
   Metrics metrics;
   std::uint64_t step = 0;
   std::uint32_t since = 0;  // measurements without a better one
 
   // Strictly better measurements are kept.
-  void offer(const Metrics& measured, const MaskedTable& table, std::uint64_t at_step) {
-    if (values.defined() && measured.score() <= metrics.score()) {
+  void offer(const Metrics& measured, const MaskedTable& tables, std::size_t model,
+             std::uint64_t at_step) {
+    if (table.values.defined() && measured.score() <= metrics.score()) {
       ++since;
       return;
     }
-    values = table.values.detach().clone();
+    table = tables.only(model);
     metrics = measured;
     step = at_step;
     since = 0;
   }
 
-  void save(Checkpoint& checkpoint) const {
-    if (!values.defined()) return;
-    checkpoint.tensors["best"] = values;
-    checkpoint.numbers["best_step"] = static_cast<double>(step);
-    checkpoint.numbers["best_since"] = since;
-    checkpoint.numbers["best_users"] = static_cast<double>(metrics.num_users);
+  void save(Checkpoint& checkpoint, std::size_t model) const {
+    if (!table.values.defined()) return;
+    const std::string name = "best " + std::to_string(model);
+    checkpoint.tensors[name] = table.values.cpu();
+    checkpoint.numbers[name + " step"] = static_cast<double>(step);
+    checkpoint.numbers[name + " since"] = since;
+    checkpoint.numbers[name + " users"] = static_cast<double>(metrics.num_users);
     for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-      checkpoint.numbers["best_recall@" + std::to_string(kCutoffs[i])] = metrics.recall[i];
-      checkpoint.numbers["best_ndcg@" + std::to_string(kCutoffs[i])] = metrics.ndcg[i];
+      const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
+      checkpoint.numbers[name + " recall" + cutoff] = metrics.recall[i];
+      checkpoint.numbers[name + " ndcg" + cutoff] = metrics.ndcg[i];
     }
   }
 
-  void restore(const Checkpoint& checkpoint) {
-    if (!checkpoint.tensors.contains("best")) return;
-    values = checkpoint.tensor("best");
-    step = static_cast<std::uint64_t>(checkpoint.number("best_step"));
-    since = static_cast<std::uint32_t>(checkpoint.number("best_since"));
-    metrics.num_users = static_cast<std::uint64_t>(checkpoint.number("best_users"));
+  void restore(const Checkpoint& checkpoint, const MaskedTable& tables, std::size_t model) {
+    const std::string name = "best " + std::to_string(model);
+    if (!checkpoint.tensors.contains(name)) return;
+    table = tables.only(model);
+    BET_CHECK(table.values.sizes() == checkpoint.tensor(name).sizes(),
+              "checkpoint of another plan: ", name);
+    table.values.copy_(checkpoint.tensor(name));
+    step = static_cast<std::uint64_t>(checkpoint.number(name + " step"));
+    since = static_cast<std::uint32_t>(checkpoint.number(name + " since"));
+    metrics.num_users = static_cast<std::uint64_t>(checkpoint.number(name + " users"));
     for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-      metrics.recall[i] = checkpoint.number("best_recall@" + std::to_string(kCutoffs[i]));
-      metrics.ndcg[i] = checkpoint.number("best_ndcg@" + std::to_string(kCutoffs[i]));
+      const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
+      metrics.recall[i] = checkpoint.number(name + " recall" + cutoff);
+      metrics.ndcg[i] = checkpoint.number(name + " ndcg" + cutoff);
     }
   }
 };
 
+// Early stopping of several plans: each has its own best, and is no longer measured once its
+// patience is over.
+class Convergence {
+ public:
+  Convergence(std::size_t num_plans, std::uint32_t patience)
+      : patience_(patience), best_(num_plans), histories_(num_plans) {}
+
+  bool is_over() const {
+    return std::all_of(best_.begin(), best_.end(), [&](const Best& b) { return done(b); });
+  }
+  bool has_measured() const { return !histories_[0].empty() || best_[0].table.values.defined(); }
+
+  void measure(Training& training, const Split& split, const Graph& graph,
+               const TrainingHooks& hooks) {
+    training.pause();
+    ModelInTraining& model = training.model();
+    const std::vector<double> losses = model.take_mean_losses();
+    const at::Tensor vectors = model.vectors();
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      if (done(best_[i])) continue;
+      const Metrics metrics =
+          evaluate(vectors, model.table().models[i], split, HeldOut::kValidation, graph);
+      BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
+      best_[i].offer(metrics, model.table(), i, model.num_steps());
+      histories_[i].push_back({model.num_steps(), losses[i], metrics});
+      if (!hooks.log) continue;
+      const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
+      hooks.log(plan + measurement_text(histories_[i].back()));
+    }
+  }
+
+  // The best of all plans, for the progress line.
+  std::string detail() const {
+    if (!has_measured()) return "";
+    const auto highest = std::max_element(
+        best_.begin(), best_.end(),
+        [](const Best& a, const Best& b) { return a.metrics.score() < b.metrics.score(); });
+    char text[48];
+    std::snprintf(text, sizeof(text), "best %.5f at step %llu", highest->metrics.score(),
+                  static_cast<unsigned long long>(highest->step));
+    return text;
+  }
+
+  void save(Checkpoint& checkpoint) const {
+    for (std::size_t i = 0; i < best_.size(); ++i) best_[i].save(checkpoint, i);
+  }
+  void restore(const Checkpoint& checkpoint, const MaskedTable& tables) {
+    for (std::size_t i = 0; i < best_.size(); ++i) best_[i].restore(checkpoint, tables, i);
+  }
+
+  std::vector<TrainingResult> results(const Training& training, std::uint64_t steps,
+                                      bool stopped) && {
+    std::vector<TrainingResult> results(best_.size());
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      results[i].table = best_[i].table.to(at::kCPU);
+      results[i].steps = steps;
+      results[i].best_step = best_[i].step;
+      results[i].validation = best_[i].metrics;
+      results[i].stopped = stopped;
+      results[i].history = std::move(histories_[i]);
+      results[i].step_seconds = training.step_seconds();
+    }
+    return results;
+  }
+
+ private:
+  bool done(const Best& best) const { return best.since >= patience_; }
+
+  std::uint32_t patience_;
+  std::vector<Best> best_;
+  std::vector<std::vector<Measurement>> histories_;
+};
+
 }  // namespace
 
-TrainingResult train_to_convergence(const Split& split, const Graph& graph, const SizePlan& plan,
-                                    const ModelOptions& model, const Schedule& schedule,
-                                    const TrainingHooks& hooks, const Checkpoint* state) {
-  Training training(graph, plan, model, schedule, hooks);
-  Best best;
-  TrainingResult result;
+std::vector<TrainingResult> train_to_convergence(
+    const Split& split, const Graph& graph, std::span<const SizePlan> plans,
+    const ModelOptions& model, const Schedule& schedule, const TrainingHooks& hooks,
+    const Checkpoint* state) {
+  Training training(graph, plans, model, schedule, hooks);
+  Convergence convergence(plans.size(), schedule.patience);
   if (state != nullptr) {
     training.restore(*state);
-    best.restore(*state);
+    convergence.restore(*state, training.model().table());
   }
   const auto save = [&] {
     Checkpoint checkpoint = training.state();
-    best.save(checkpoint);
-    hooks.save(checkpoint);
+    convergence.save(checkpoint);
+    training.save(checkpoint);
   };
-  const auto measure = [&] {
-    const std::uint64_t step = training.model().num_steps();
-    const Metrics metrics = evaluate(training.model().vectors(), training.model().table().width,
-                                     split, HeldOut::kValidation, graph);
-    BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
-    best.offer(metrics, training.model().table(), step);
-    result.history.push_back({step, training.take_mean_loss(), metrics});
-    if (hooks.log) hooks.log(measurement_text(result.history.back()));
-  };
-  std::string detail;
-  while (training.model().num_steps() < schedule.max_steps && best.since < schedule.patience) {
-    result.stopped = training.step();
-    if (result.stopped) break;
-    if (schedule.measures_after(training.model().num_steps())) {
-      measure();
-      char text[48];
-      std::snprintf(text, sizeof(text), "best %.5f at step %llu", best.metrics.score(),
-                    static_cast<unsigned long long>(best.step));
-      detail = text;
-      if (hooks.save) save();
-    }
-    training.report("train", schedule.max_steps, detail);
-    if (training.save_is_due()) save();
+  bool stopped = false;
+  while (training.model().num_steps() < schedule.max_steps && !convergence.is_over()) {
+    stopped = training.step();
+    if (stopped) break;
+    const bool measures = schedule.measures_after(training.model().num_steps());
+    if (measures) convergence.measure(training, split, graph, hooks);
+    training.report("train", schedule.max_steps, convergence.detail());
+    if (training.save_is_due(measures)) save();
   }
   // Nothing measured yet, or steps behind the last measurement when there is no more to come.
-  if (!best.values.defined() ||
-      (!result.stopped && !schedule.measures_after(training.model().num_steps()))) {
-    measure();
+  if (!convergence.has_measured() ||
+      (!stopped && !schedule.measures_after(training.model().num_steps()))) {
+    convergence.measure(training, split, graph, hooks);
   }
+  training.pause();
   if (hooks.save) save();
-  result.table = training.model().table();
-  result.table.values = best.values;
-  result.steps = training.model().num_steps();
-  result.best_step = best.step;
-  result.validation = best.metrics;
-  return result;
+  return std::move(convergence).results(training, training.model().num_steps(), stopped);
 }
 
-TrainingResult train_steps(const Graph& graph, const SizePlan& plan, const ModelOptions& model,
-                           const Schedule& schedule, std::uint64_t num_steps,
-                           const TrainingHooks& hooks, const Checkpoint* state) {
-  Training training(graph, plan, model, schedule, hooks);
-  TrainingResult result;
+std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
+                                        const ModelOptions& model, const Schedule& schedule,
+                                        std::uint64_t num_steps, const TrainingHooks& hooks,
+                                        const Checkpoint* state) {
+  Training training(graph, plans, model, schedule, hooks);
+  bool stopped = false;
   if (state != nullptr) training.restore(*state);
   while (training.model().num_steps() < num_steps) {
-    result.stopped = training.step();
-    if (result.stopped) break;
+    stopped = training.step();
+    if (stopped) break;
     training.report("final training", num_steps, "");
-    if (training.save_is_due()) hooks.save(training.state());
+    if (training.save_is_due(false)) training.save(training.state());
   }
-  if (hooks.save) hooks.save(training.state());
-  if (hooks.log) {
-    hooks.log("final training: " + std::to_string(training.model().num_steps()) + " steps, loss " +
-              std::to_string(training.take_mean_loss()));
+  training.pause();
+  if (hooks.save) training.save(training.state());
+  const std::vector<double> losses = training.model().take_mean_losses();
+  std::vector<TrainingResult> results(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    results[i].table = training.model().table().only(i).to(at::kCPU);
+    results[i].steps = results[i].best_step = training.model().num_steps();
+    results[i].stopped = stopped;
+    results[i].step_seconds = training.step_seconds();
+    if (hooks.log) {
+      hooks.log("final training: " + std::to_string(results[i].steps) + " steps, loss " +
+                std::to_string(losses[i]));
+    }
   }
-  result.table = training.model().table();
-  result.table.values = training.model().table().values.detach();
-  result.steps = result.best_step = training.model().num_steps();
-  return result;
+  return results;
 }
 
 }  // namespace bet

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct TrainingHooks {
   std::function<void(const std::string&)> log;
   // Asked before each step; true ends the training with the best so far.
   std::function<bool()> stop;
-  // Given the whole state every save_seconds, after each measurement and at the end: enough to go
-  // on to the same bits.
+  // Given the whole state every save_seconds, at the end, and after a measurement if saving has
+  // taken little of the time since the last: enough to go on to the same bits.
   std::function<void(const Checkpoint&)> save;
   double save_seconds = 30;
 };
@@ -34,24 +35,28 @@ struct Measurement {
 };
 
 struct TrainingResult {
-  MaskedTable table;            // the best weights (early stop) or the last (fixed steps)
+  MaskedTable table;            // the best weights (early stop) or the last (fixed steps), on the CPU
   std::uint64_t steps = 0;      // that were made
   std::uint64_t best_step = 0;  // after which the best weights were
   Metrics validation;           // of the best weights; zero for a training of fixed steps
   bool stopped = false;         // by the hook
   std::vector<Measurement> history;
+  double step_seconds = 0;  // mean of a step, without measurements and saves; of all plans together
 };
 
-// Trains a plan on `graph` until validation no longer improves (Schedule) and keeps the best
-// weights. `state`, if not null, is a checkpoint of this very training to go on from.
-TrainingResult train_to_convergence(const Split& split, const Graph& graph, const SizePlan& plan,
-                                    const ModelOptions& model, const Schedule& schedule,
-                                    const TrainingHooks& hooks, const Checkpoint* state = nullptr);
+// Trains plans side by side on `graph`, on its device, until validation no longer improves
+// (Schedule) for any of them, and keeps each one's best weights; each result is as if the plan had
+// been trained alone, up to rounding. `state`, if not null, is a checkpoint of this very training to go on from.
+std::vector<TrainingResult> train_to_convergence(
+    const Split& split, const Graph& graph, std::span<const SizePlan> plans,
+    const ModelOptions& model, const Schedule& schedule, const TrainingHooks& hooks,
+    const Checkpoint* state = nullptr);
 
-// Trains a plan for a fixed number of steps and keeps the last weights; validation is not looked
-// at.
-TrainingResult train_steps(const Graph& graph, const SizePlan& plan, const ModelOptions& model,
-                           const Schedule& schedule, std::uint64_t num_steps,
-                           const TrainingHooks& hooks, const Checkpoint* state = nullptr);
+// Trains plans side by side for a fixed number of steps and keeps the last weights; validation is
+// not looked at.
+std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
+                                        const ModelOptions& model, const Schedule& schedule,
+                                        std::uint64_t num_steps, const TrainingHooks& hooks,
+                                        const Checkpoint* state = nullptr);
 
 }  // namespace bet

@@ -64,7 +64,7 @@ double popularity_recall() {
     vectors.data_ptr<float>()[8 * node] =
         user ? 1.0F : static_cast<float>(offsets[node + 1] - offsets[node]);
   }
-  return evaluate(vectors, 1, split, HeldOut::kValidation, graph).recall[2];
+  return evaluate(vectors, {0, 1}, split, HeldOut::kValidation, graph).recall[2];
 }
 
 TEST(Fit, AtFullSizeBeatsPopularityByHalf) {

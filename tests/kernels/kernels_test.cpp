@@ -50,7 +50,7 @@ struct RandomProduct {
   std::uint32_t stride = 0;
   std::vector<std::uint64_t> offsets = {0};
   std::vector<std::uint32_t> columns;
-  std::vector<float> entry_weight, column_weight, in, base, base_scale, sum_scale;
+  std::vector<float> column_weight, in, base, base_scale, sum_scale;
   std::vector<std::uint16_t> in_bf16;
 
   // Small integers: float sums are exact, so results must be equal, not near.
@@ -59,7 +59,6 @@ struct RandomProduct {
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t e = random() % 8; e > 0; --e) {
         columns.push_back(static_cast<std::uint32_t>(random() % rows));
-        entry_weight.push_back(small());
       }
       offsets.push_back(columns.size());
       column_weight.push_back(small());
@@ -74,45 +73,41 @@ struct RandomProduct {
     }
   }
 
-  enum Kind { kOne, kColumn, kEntry };
-
-  GatherArgs args(Kind kind) const {
+  GatherArgs args(bool weighted) const {
     GatherArgs args;
     args.offsets = offsets.data();
     args.columns = columns.data();
-    if (kind == kColumn) args.column_weight = column_weight.data();
-    if (kind == kEntry) args.entry_weight = entry_weight.data();
+    if (weighted) args.column_weight = column_weight.data();
     args.in = in.data();
     args.stride = stride;
     return args;
   }
 
   // The obvious twin.
-  float expected(Kind kind, std::size_t row, std::size_t c, bool with_base) const {
+  float expected(bool weighted, std::size_t row, std::size_t c, bool with_base) const {
     float sum = 0;
     for (std::uint64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
-      const float weight = kind == kOne      ? 1.0F
-                           : kind == kColumn ? column_weight[columns[e]]
-                                             : entry_weight[e];
-      sum += weight * in[columns[e] * stride + c];
+      sum += (weighted ? column_weight[columns[e]] : 1.0F) * in[columns[e] * stride + c];
     }
     if (!with_base) return sum;
-    return base_scale[row] * base[row * stride + c] + sum_scale[row] * sum;
+    return base_scale[row] * base[row * stride + c] + 2.0F * sum_scale[row] * sum;
   }
 };
 
 TEST_P(EveryKernelSet, GatherEqualsThePlainSum) {
   std::mt19937 random(1);
+  const float factor = 2.0F;
   for (const std::uint32_t width : {1U, 6U, 8U, 9U, 16U, 33U, 48U, 64U, 100U, 128U, 150U, 300U}) {
     const RandomProduct product(width, random);
-    for (const auto kind : {RandomProduct::kOne, RandomProduct::kColumn, RandomProduct::kEntry}) {
+    for (const bool weighted : {false, true}) {
       for (const bool with_base : {false, true}) {
         for (const bool bf16_in : {false, true}) {
-          GatherArgs args = product.args(kind);
+          GatherArgs args = product.args(weighted);
           if (with_base) {
             args.base = product.base.data();
             args.base_scale = product.base_scale.data();
             args.sum_scale = product.sum_scale.data();
+            args.factor = &factor;
           }
           if (bf16_in) args.in_bf16 = product.in_bf16.data();
           AlignedTable out(product.rows * product.stride, -99.0F);
@@ -122,7 +117,8 @@ TEST_P(EveryKernelSet, GatherEqualsThePlainSum) {
           kernels().gather_rows(args, product.rows / 2, product.rows);
           for (std::size_t row = 0; row < product.rows; ++row) {
             for (std::size_t c = 0; c < product.stride; ++c) {
-              ASSERT_EQ(out[row * product.stride + c], product.expected(kind, row, c, with_base))
+              ASSERT_EQ(out[row * product.stride + c],
+                        product.expected(weighted, row, c, with_base))
                   << "width " << width << " row " << row << " column " << c;
             }
           }
@@ -136,16 +132,16 @@ TEST_P(EveryKernelSet, GatherLeavesRowsThatAreNotNeeded) {
   std::mt19937 random(2);
   for (const std::uint32_t width : {6U, 48U}) {
     const RandomProduct product(width, random);
-    std::vector<std::uint32_t> needed(product.rows);
-    for (std::uint32_t& count : needed) count = static_cast<std::uint32_t>(random() % 2);
-    GatherArgs args = product.args(RandomProduct::kOne);
+    std::vector<std::uint8_t> needed(product.rows);
+    for (std::uint8_t& mark : needed) mark = static_cast<std::uint8_t>(random() % 2);
+    GatherArgs args = product.args(false);
     args.needed = needed.data();
     std::vector<float> out(product.rows * product.stride, -99.0F);
     args.out = out.data();
     kernels().gather_rows(args, 0, product.rows);
     for (std::size_t row = 0; row < product.rows; ++row) {
       const float expected =
-          needed[row] != 0 ? product.expected(RandomProduct::kOne, row, 0, false) : -99.0F;
+          needed[row] != 0 ? product.expected(false, row, 0, false) : -99.0F;
       EXPECT_EQ(out[row * product.stride], expected);
     }
   }
@@ -179,40 +175,134 @@ TEST_P(EveryKernelSet, GatherRoundsBfloat16ToNearestEven) {
   }
 }
 
-TEST_P(EveryKernelSet, BprTermsAreSoftplusAndItsSlope) {
+// A batch over random vectors, from near zero to scores of some hundred, with another model's
+// columns on both sides of the tested one's.
+struct RandomBatch {
+  static constexpr std::uint32_t kRows = 200;
+  static constexpr std::uint32_t kFirst = 8;
+  std::uint32_t width, columns, stride, size, pool;
+  std::vector<float> vectors;
+  std::vector<std::uint32_t> rows, known;
+  std::vector<float> loss, contributions;
+
+  RandomBatch(std::uint32_t wide, std::uint32_t entries, std::uint32_t negatives,
+              std::mt19937& random)
+      : width(wide),
+        columns(row_stride(wide)),
+        stride(row_stride(kFirst + columns + 8)),
+        size(entries),
+        pool(negatives),
+        vectors(std::size_t{kRows} * stride, 0.5F),
+        known(entries),
+        loss(entries, -99.0F) {
+    for (std::size_t row = 0; row < kRows; ++row) {
+      for (std::uint32_t c = 0; c < columns; ++c) {
+        vectors[row * stride + kFirst + c] =
+            c < width ? std::normal_distribution<float>(0, row % 2 == 0 ? 0.1F : 3.0F)(random)
+                      : 0.0F;
+      }
+    }
+    const std::uint32_t places = 2 * size + (size + pool - 1) / pool * pool;
+    for (std::uint32_t i = 0; i < places; ++i) {
+      rows.push_back(static_cast<std::uint32_t>(random() % kRows));
+    }
+    for (std::uint32_t& bits : known) bits = static_cast<std::uint32_t>(random() & random());
+    contributions.assign(std::size_t{places} * stride, -99.0F);
+  }
+
+  BprArgs args() {
+    BprArgs args;
+    args.vectors = vectors.data();
+    args.stride = stride;
+    args.first_column = kFirst;
+    args.columns = columns;
+    args.rows = rows.data();
+    args.known = known.data();
+    args.size = size;
+    args.pool = pool;
+    args.loss = loss.data();
+    args.contributions = contributions.data();
+    return args;
+  }
+
+  // The obvious twin, in double.
+  void expect_terms() const {
+    std::vector<double> expected(contributions.size(), 0.0);
+    const auto at = [&](std::size_t place, std::uint32_t c) {
+      return static_cast<double>(vectors[rows[place] * stride + kFirst + c]);
+    };
+    const auto add = [&](std::size_t place, std::uint32_t c, double value) {
+      expected[place * stride + kFirst + c] += value;
+    };
+    for (std::size_t e = 0; e < size; ++e) {
+      double sum = 0;
+      for (std::uint32_t k = 0; k < pool; ++k) {
+        if (pool > 1 && (known[e] >> k & 1) != 0) continue;
+        const std::size_t i = size + e;
+        const std::size_t j = 2 * std::size_t{size} + e / pool * pool + k;
+        double x = 0;
+        for (std::uint32_t c = 0; c < width; ++c) x += at(e, c) * (at(i, c) - at(j, c));
+        sum += x > 0 ? std::log1p(std::exp(-x)) : -x + std::log1p(std::exp(x));
+        const double pull = 1.0 / (1.0 + std::exp(x)) / size / pool;
+        for (std::uint32_t c = 0; c < width; ++c) {
+          add(e, c, pull * (at(j, c) - at(i, c)));
+          add(i, c, -pull * at(e, c));
+          add(j, c, pull * at(e, c));
+        }
+      }
+      EXPECT_NEAR(loss[e], sum / pool, 1e-4 * (1 + sum / pool)) << "entry " << e;
+    }
+    for (std::size_t place = 0; place < rows.size(); ++place) {
+      for (std::uint32_t c = 0; c < stride; ++c) {
+        const float found = contributions[place * stride + c];
+        if (c < kFirst || c >= kFirst + columns) {
+          ASSERT_EQ(found, -99.0F) << "another model's column was written";
+        } else {
+          ASSERT_NEAR(found, expected[place * stride + c], 2e-4 / size)
+              << "width " << width << " place " << place << " column " << c;
+        }
+      }
+    }
+  }
+};
+
+TEST_P(EveryKernelSet, BprPairsAreSoftplusAndItsGradient) {
   std::mt19937 random(3);
   for (const std::uint32_t width : {3U, 16U, 128U}) {
-    const std::uint32_t stride = row_stride(width);
-    constexpr std::size_t kRows = 20;
-    std::vector<float> vectors(kRows * stride, 0.0F);
-    for (std::size_t row = 0; row < kRows; ++row) {
-      for (std::uint32_t c = 0; c < width; ++c) {
-        // From vectors near zero to scores of some hundred.
-        vectors[row * stride + c] =
-            std::normal_distribution<float>(0, row < 10 ? 0.1F : 3.0F)(random);
-      }
+    RandomBatch batch(width, 50, 1, random);
+    kernels().bpr_pairs(batch.args(), 0, 20);
+    kernels().bpr_pairs(batch.args(), 20, 50);
+    batch.expect_terms();
+  }
+}
+
+TEST_P(EveryKernelSet, BprPoolsAreSoftplusAndItsGradient) {
+  std::mt19937 random(4);
+  for (const std::uint32_t width : {3U, 16U, 40U, 128U, 200U}) {
+    for (const std::uint32_t size : {64U, 70U, 5U}) {  // whole blocks, a rest, less than one
+      RandomBatch batch(width, size, kPool, random);
+      kernels().bpr_pools(batch.args(), 0, 1);
+      kernels().bpr_pools(batch.args(), 1, (size + kPool - 1) / kPool);
+      batch.expect_terms();
     }
-    constexpr std::size_t kTriples = 50;
-    std::vector<std::uint32_t> u, i, j;
-    for (std::size_t t = 0; t < kTriples; ++t) {
-      u.push_back(static_cast<std::uint32_t>(random() % kRows));
-      i.push_back(static_cast<std::uint32_t>(random() % kRows));
-      j.push_back(static_cast<std::uint32_t>(random() % kRows));
+  }
+}
+
+TEST_P(EveryKernelSet, AnInfiniteScoreIsNotHidden) {
+  std::mt19937 random(5);
+  for (const std::uint32_t pool : {1U, kPool}) {
+    RandomBatch batch(8, 32, pool, random);
+    std::fill(batch.known.begin(), batch.known.end(), 0U);
+    for (std::uint32_t c = 0; c < 8; ++c) {
+      batch.vectors[batch.rows[3] * batch.stride + RandomBatch::kFirst + c] =
+          std::numeric_limits<float>::quiet_NaN();
     }
-    std::vector<float> loss(kTriples), slope(kTriples);
-    const BprArgs args{vectors.data(), stride,      u.data(),    i.data(),
-                       j.data(),       loss.data(), slope.data()};
-    kernels().bpr_terms(args, 0, kTriples);
-    for (std::size_t t = 0; t < kTriples; ++t) {
-      double x = 0;
-      for (std::uint32_t c = 0; c < width; ++c) {
-        x += static_cast<double>(vectors[u[t] * stride + c]) *
-             (vectors[i[t] * stride + c] - vectors[j[t] * stride + c]);
-      }
-      const double softplus = x > 0 ? std::log1p(std::exp(-x)) : -x + std::log1p(std::exp(x));
-      EXPECT_NEAR(loss[t], softplus, 1e-4 * (1 + std::fabs(x)));
-      EXPECT_NEAR(slope[t], -1.0 / (1.0 + std::exp(x)), 1e-4);
+    if (pool == 1) {
+      kernels().bpr_pairs(batch.args(), 0, 32);
+    } else {
+      kernels().bpr_pools(batch.args(), 0, 1);
     }
+    EXPECT_TRUE(std::isnan(batch.loss[3]));
   }
 }
 
@@ -223,9 +313,11 @@ TEST_P(EveryKernelSet, AdamMovesKeptColumnsAsTheFormulaAndNoOther) {
   std::vector<float> p(kRows * kStride), m(p), v(p), g(p);
   std::vector<std::uint16_t> sizes;
   std::vector<std::uint32_t> count;
+  std::vector<std::uint64_t> offsets = {0};
   for (std::size_t row = 0; row < kRows; ++row) {
     sizes.push_back(static_cast<std::uint16_t>(row));  // 0 .. 48
     count.push_back(static_cast<std::uint32_t>(random() % 3));
+    offsets.push_back(offsets.back() + count.back());
     for (std::uint32_t c = 0; c < kStride; ++c) {
       const std::size_t k = row * kStride + c;
       g[k] = std::normal_distribution<float>()(random);  // in masked columns too
@@ -243,10 +335,15 @@ TEST_P(EveryKernelSet, AdamMovesKeptColumnsAsTheFormulaAndNoOther) {
   args.gradient = g.data();
   args.stride = kStride;
   args.sizes = sizes.data();
-  args.row_count = count.data();
+  args.columns = kStride;
+  args.batch_offsets = offsets.data();
   args.l2 = 0.02F;
-  args.step_size = 0.03F / (1.0F - 0.81F);
-  args.denominator_scale = 1.0F / std::sqrt(1.0F - 0.998F);
+  const StepRate rate = {0.03F / (1.0F - 0.81F), 1.0F / std::sqrt(1.0F - 0.998F)};
+  const std::vector<StepRate> rates = {{}, {}, rate};  // the third step's
+  StepRecord record;
+  record.steps = 2;
+  args.rates = rates.data();
+  args.record = &record;
   const double squares = kernels().adam_rows(args, 0, kRows);
   double expected_squares = 0;
   for (std::size_t k = 0; k < p0.size(); ++k) {
@@ -266,7 +363,7 @@ TEST_P(EveryKernelSet, AdamMovesKeptColumnsAsTheFormulaAndNoOther) {
       const double moment1 = 0.9 * m0[k] + 0.1 * gradient;
       const double moment2 = 0.999 * v0[k] + 0.001 * gradient * gradient;
       const double moved =
-          p0[k] - args.step_size * moment1 / (std::sqrt(moment2) * args.denominator_scale + 1e-8);
+          p0[k] - rate.step_size * moment1 / (std::sqrt(moment2) * rate.denominator_scale + 1e-8);
       ASSERT_NEAR(m[k], moment1, 1e-6);
       ASSERT_NEAR(v[k], moment2, 1e-6);
       ASSERT_NEAR(p[k], moved, 1e-5 * (1 + std::fabs(moved)));

@@ -6,7 +6,7 @@
 #include "model/bpr_loss.h"
 #include "model/row_adam.h"
 #include "support/toy_data.h"
-#include "train/triple_sampler.h"
+#include "train/batch_sampler.h"
 
 namespace bet {
 namespace {
@@ -15,13 +15,12 @@ namespace {
 struct Step {
   Split split = test::toy_split();
   Graph graph = make_graph(split, TrainingPart::kTrain);
-  TripleBatch batch;
-  BatchEntries entries;
+  Batch batch;
 
-  explicit Step(BatchKind kind = BatchKind::kUsers) {
-    batch.resize(90);
-    TripleSampler(graph, 1).draw(0, kind, batch);
-    entries.build(batch, static_cast<std::uint32_t>(graph.num_nodes()));
+  explicit Step(BatchKind kind = BatchKind::kUsers, std::uint32_t pool = 1)
+      : batch(90, pool, graph.num_nodes(), at::kCPU) {
+    const StepRecord record;
+    BatchSampler(graph, 1).draw(&record, kind, batch);
   }
 
   // The normalised adjacency as a dense matrix in double.
@@ -40,9 +39,9 @@ struct Step {
     return dense;
   }
 
-  static torch::Tensor rows(const torch::Tensor& table, const std::vector<std::uint32_t>& ids) {
-    std::vector<std::int64_t> wide(ids.begin(), ids.end());
-    return table.index_select(0, torch::tensor(wide));
+  // Rows of `table` at the batch's places [first, first + count).
+  torch::Tensor rows(const torch::Tensor& table, std::int64_t first, std::int64_t count) const {
+    return table.index_select(0, batch.rows.slice(0, first, first + count).to(torch::kLong));
   }
 
   // The obvious model: dense products and LibTorch's own operators, in double.
@@ -55,28 +54,37 @@ struct Step {
       const torch::Tensor two = a.matmul(one);
       vectors = (table + one + two + a.matmul(two)) / 4;
     }
-    const torch::Tensor u = rows(vectors, batch.users);
-    const torch::Tensor difference =
-        (u * (rows(vectors, batch.negatives) - rows(vectors, batch.positives))).sum(1);
-    torch::Tensor squares = rows(table, batch.users).pow(2).sum() +
-                            rows(table, batch.positives).pow(2).sum() +
-                            rows(table, batch.negatives).pow(2).sum();
-    return torch::softplus(difference).mean() + l2 * squares / static_cast<double>(batch.size());
+    const std::int64_t size = batch.size();
+    const std::int64_t pool = batch.pool();
+    const torch::Tensor u = rows(vectors, 0, size);
+    const torch::Tensor positive = (u * rows(vectors, size, size)).sum(1);
+    torch::Tensor total = torch::zeros({}, torch::kDouble);
+    for (std::int64_t e = 0; e < size; ++e) {
+      const torch::Tensor negatives = rows(vectors, 2 * size + e / pool * pool, pool);
+      const torch::Tensor terms = torch::softplus(negatives.matmul(u[e]) - positive[e]);
+      const auto known = batch.known[e].item<std::int32_t>();
+      for (std::int64_t k = 0; k < pool; ++k) {
+        if (pool == 1 || (known >> k & 1) == 0) total = total + terms[k];
+      }
+    }
+    const torch::Tensor squares = rows(table, 0, batch.num_places()).pow(2).sum();
+    return total / static_cast<double>(size * pool) + l2 * squares / static_cast<double>(size);
   }
 };
 
 torch::Tensor mask_of(const MaskedTable& table) {
   const torch::Tensor columns = torch::arange(table.values.size(1));
-  return columns.unsqueeze(0) < table.sizes.to(torch::kLong).unsqueeze(1);
+  return columns.unsqueeze(0) < table.sizes[0].to(torch::kLong).unsqueeze(1);
 }
 
 struct Case {
   std::string backbone;
   std::uint32_t width;
   BatchKind kind;
+  std::uint32_t pool;
 
   friend std::ostream& operator<<(std::ostream& out, const Case& c) {
-    return out << c.backbone << " " << c.width;
+    return out << c.backbone << " " << c.width << " " << c.pool;
   }
 };
 
@@ -84,19 +92,20 @@ class Gradient : public testing::TestWithParam<Case> {};
 
 TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   const Case& c = GetParam();
-  const Step step(c.kind);
-  MaskedTable table = make_table(test::toy_plan(step.split, c.width), 7, 0.3);
+  const Step step(c.kind, c.pool);
+  const MaskedTable table = make_table(test::toy_plan(step.split, c.width), 7, 0.3);
+  const torch::Tensor values = table.values.clone().requires_grad_(true);
   const auto backbone = make_backbone(c.backbone, step.graph, RowPrecision::kFloat32);
   const torch::Tensor loss =
-      bpr_loss(backbone->vectors(table, &step.entries.row_count), step.batch, step.entries);
+      bpr_loss(backbone->vectors(values, &step.batch.touched), table.models, step.batch);
   loss.backward();
 
-  torch::Tensor dense = table.values.detach().to(torch::kDouble).requires_grad_(true);
+  torch::Tensor dense = table.values.to(torch::kDouble).requires_grad_(true);
   const torch::Tensor expected = step.dense_loss(dense, c.backbone, 0.0);
   expected.backward();
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-6);
   const torch::Tensor difference =
-      ((table.values.grad().to(torch::kDouble) - dense.grad()) * mask_of(table)).abs();
+      ((values.grad().to(torch::kDouble) - dense.grad()) * mask_of(table)).abs();
   const double largest = dense.grad().abs().max().item<double>();
   EXPECT_GT(largest, 1e-4) << "there is a gradient to compare";
   EXPECT_LT(difference.max().item<double>(), 1e-5 * largest);
@@ -104,24 +113,30 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, Gradient,
-    testing::Values(Case{"mf", 6, BatchKind::kUsers}, Case{"mf", 33, BatchKind::kInteractions},
-                    Case{"lightgcn", 6, BatchKind::kUsers}, Case{"lightgcn", 40, BatchKind::kUsers},
-                    Case{"lightgcn", 128, BatchKind::kInteractions}),
-    [](const auto& test) { return test.param.backbone + "_" + std::to_string(test.param.width); });
+    testing::Values(Case{"mf", 6, BatchKind::kUsers, 1},
+                    Case{"mf", 33, BatchKind::kInteractions, 1},
+                    Case{"mf", 20, BatchKind::kUsers, kPool},
+                    Case{"lightgcn", 6, BatchKind::kUsers, 1},
+                    Case{"lightgcn", 40, BatchKind::kUsers, 1},
+                    Case{"lightgcn", 128, BatchKind::kInteractions, 1},
+                    Case{"lightgcn", 8, BatchKind::kUsers, kPool},
+                    Case{"lightgcn", 50, BatchKind::kInteractions, kPool}),
+    [](const auto& test) {
+      return test.param.backbone + "_" + std::to_string(test.param.width) + "_" +
+             std::to_string(test.param.pool);
+    });
 
 // The loss moves as its gradient says, along random directions.
 TEST(GradientByDifferences, Agrees) {
   const Step step;
   const MaskedTable table = make_table(test::toy_plan(step.split, 12), 7, 0.3);
   const auto loss_at = [&](const torch::Tensor& values) {
-    MaskedTable moved = table;
-    moved.values = values.clone().set_requires_grad(true);
-    const torch::Tensor loss =
-        bpr_loss(propagate(moved.values, step.graph), step.batch, step.entries);
+    const torch::Tensor moved = values.clone().requires_grad_(true);
+    const torch::Tensor loss = bpr_loss(propagate(moved, step.graph), table.models, step.batch);
     loss.backward();
-    return std::pair(loss.item<double>(), moved.values.grad().clone());
+    return std::pair(loss.item<double>(), moved.grad().clone());
   };
-  const torch::Tensor start = table.values.detach();
+  const torch::Tensor start = table.values;
   const torch::Tensor gradient = loss_at(start).second;
   torch::manual_seed(1);
   for (int i = 0; i < 5; ++i) {
@@ -136,7 +151,7 @@ TEST(GradientByDifferences, Agrees) {
 TEST(Propagation, InBfloat16IsNear) {
   const Step step;
   const MaskedTable table = make_table(test::toy_plan(step.split, 20), 7, 0.3);
-  const torch::Tensor values = table.values.detach();
+  const torch::Tensor values = table.values;
   const torch::Tensor exact = propagate(values, step.graph);
   const torch::Tensor near = propagate(values, step.graph, RowPrecision::kBfloat16);
   EXPECT_LT((exact - near).abs().max().item<double>(), 0.01 * exact.abs().max().item<double>());
@@ -148,11 +163,10 @@ TEST(Propagation, DoesNotDependOnTheNumberOfThreads) {
   const MaskedTable table = make_table(test::toy_plan(step.split, 20), 7, 0.3);
   const auto run = [&](int threads) {
     torch::set_num_threads(threads);
-    MaskedTable fresh = make_table(test::toy_plan(step.split, 20), 7, 0.3);
-    const torch::Tensor loss =
-        bpr_loss(propagate(fresh.values, step.graph), step.batch, step.entries);
+    const torch::Tensor values = table.values.clone().requires_grad_(true);
+    const torch::Tensor loss = bpr_loss(propagate(values, step.graph), table.models, step.batch);
     loss.backward();
-    return std::pair(loss.item<float>(), fresh.values.grad().clone());
+    return std::pair(loss.item<float>(), values.grad().clone());
   };
   const auto one = run(1);
   const auto three = run(3);
@@ -166,22 +180,27 @@ TEST(RowAdam, FollowsLibTorchsAdam) {
   constexpr double kL2 = 1e-2;
   MaskedTable table = make_table(test::toy_plan(step.split, 10), 7, 0.3);
   const torch::Tensor mask = mask_of(table).to(torch::kDouble);
-  torch::Tensor dense = table.values.detach().to(torch::kDouble).requires_grad_(true);
+  torch::Tensor dense = table.values.to(torch::kDouble).requires_grad_(true);
   torch::optim::Adam optimiser({dense}, torch::optim::AdamOptions(0.03));
-  RowAdam adam(table);
-  for (int i = 0; i < 10; ++i) {
-    table.values.mutable_grad() = torch::Tensor();
-    bpr_loss(propagate(table.values, step.graph), step.batch, step.entries).backward();
-    adam.step(table, 0.03F, step.entries.row_count,
-              static_cast<float>(2 * kL2 / static_cast<double>(step.batch.size())));
+  constexpr std::uint64_t kSteps = 10;
+  RowAdam adam(table, {}, kSteps, [](std::uint64_t) { return 0.03; });
+  double dense_losses = 0;
+  for (std::uint64_t i = 0; i < kSteps; ++i) {
+    const torch::Tensor values = table.values.clone().requires_grad_(true);
+    const torch::Tensor loss = bpr_loss(propagate(values, step.graph), table.models, step.batch);
+    loss.backward();
+    adam.step(table, values.grad(), step.batch, kL2, loss);
     optimiser.zero_grad();
-    step.dense_loss(dense * mask, "lightgcn", kL2).backward();
+    const torch::Tensor dense_loss = step.dense_loss(dense * mask, "lightgcn", kL2);
+    dense_losses += dense_loss.item<double>();
+    dense_loss.backward();
     optimiser.step();
   }
-  EXPECT_LT((table.values.detach().to(torch::kDouble) - dense * mask).abs().max().item<double>(),
-            2e-4);
-  EXPECT_EQ((table.values.detach().to(torch::kDouble) * (1 - mask)).abs().max().item<double>(), 0.0)
+  EXPECT_LT((table.values.to(torch::kDouble) - dense * mask).abs().max().item<double>(), 2e-4);
+  EXPECT_EQ((table.values.to(torch::kDouble) * (1 - mask)).abs().max().item<double>(), 0.0)
       << "a masked entry moved";
+  EXPECT_EQ(adam.records()[0].steps, kSteps);
+  EXPECT_NEAR(adam.records()[0].loss_sum, dense_losses, 1e-4 * dense_losses);
 }
 
 TEST(MaskedTable, ANarrowPlanStartsAsThePrefixOfAWideOne) {
@@ -190,9 +209,21 @@ TEST(MaskedTable, ANarrowPlanStartsAsThePrefixOfAWideOne) {
   const MaskedTable narrow = make_table(equal_plan(shape, shape.num_rows() * 7), 3);
   EXPECT_EQ(narrow.values.size(1), 8) << "no wider than it must be";
   EXPECT_TRUE(
-      torch::equal(wide.values.detach().slice(1, 0, 7), narrow.values.detach().slice(1, 0, 7)));
-  EXPECT_NEAR(wide.values.detach().std().item<double>(), 0.01, 5e-4);
-  EXPECT_FALSE(torch::equal(wide.values.detach(), make_table(full_plan(shape), 4).values.detach()));
+      torch::equal(wide.values.slice(1, 0, 7), narrow.values.slice(1, 0, 7)));
+  EXPECT_NEAR(wide.values.std().item<double>(), 0.01, 5e-4);
+  EXPECT_FALSE(torch::equal(wide.values, make_table(full_plan(shape), 4).values));
+}
+
+TEST(MaskedTable, PlansSideBySideStartAsTheyWouldAlone) {
+  const Split split = test::toy_split();
+  const std::vector<SizePlan> plans = {test::toy_plan(split, 5), test::toy_plan(split, 20),
+                                       test::toy_plan(split, 9)};
+  const MaskedTable joined = make_table(plans, 3);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const MaskedTable alone = make_table(plans[i], 3);
+    EXPECT_TRUE(torch::equal(joined.only(i).values, alone.values));
+    EXPECT_TRUE(torch::equal(joined.only(i).sizes, alone.sizes));
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/executor.h"
 #include "support/toy_data.h"
 #include "train/evaluator.h"
 #include "train/schedule.h"
@@ -57,7 +58,7 @@ TEST(TopItems, EqualTheSortedScores) {
         .copy_(torch::randint(-2, 3, {graph.num_nodes(), static_cast<std::int64_t>(width)}));
     std::vector<UserId> users;
     for (UserId user = 0; user < graph.num_users; ++user) users.push_back(user);
-    const std::vector<ItemId> found = top_items(vectors, width, users, graph, 20);
+    const std::vector<ItemId> found = executor_for(at::kCPU).top_items(vectors, {0, width}, users, graph, 20);
     const torch::Tensor scores =
         vectors.slice(0, 0, graph.num_users).matmul(vectors.slice(0, graph.num_users).t());
     for (const UserId user : users) {
@@ -84,7 +85,7 @@ TEST(Evaluate, IsTheSameForAnyThreadCountAndLeavesOutUsersWithoutHeldOutItems) {
   const torch::Tensor vectors = torch::randn({graph.num_nodes(), 16});
   const auto run = [&](int threads) {
     torch::set_num_threads(threads);
-    return evaluate(vectors, 16, split, HeldOut::kValidation, graph);
+    return evaluate(vectors, {0, 16}, split, HeldOut::kValidation, graph);
   };
   const Metrics one = run(1);
   const Metrics three = run(3);
@@ -101,10 +102,10 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   EXPECT_DOUBLE_EQ(paper.rate_after(199), 0.03);
   EXPECT_DOUBLE_EQ(paper.rate_after(200), 0.03 * 0.95);
   EXPECT_DOUBLE_EQ(paper.rate_after(29'999), 0.001);
-  EXPECT_EQ(paper.triples_for(5), 10'000U);
+  EXPECT_EQ(paper.entries_for(5), 10'000U);
   const Schedule fast = named_schedule("fast");
   EXPECT_DOUBLE_EQ(fast.rate_after(fast.max_steps / 2), fast.learning_rate / 2);
-  EXPECT_EQ(fast.triples_for(2000), 2000 * fast.user_passes);
+  EXPECT_EQ(fast.entries_for(2000), 2000 * fast.user_passes);
   EXPECT_TRUE(fast.measures_after(fast.max_steps));
   EXPECT_FALSE(fast.measures_after(1));
   EXPECT_THROW(named_schedule("slow"), Error);

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "support/toy_data.h"
-#include "train/triple_sampler.h"
+#include "model/tensor_pointers.h"
+#include "train/batch_sampler.h"
 
 namespace bet {
 namespace {
@@ -18,76 +19,116 @@ bool has_edge(const Graph& graph, std::uint32_t user, std::uint32_t node) {
                             static_cast<std::int32_t>(node));
 }
 
+// The batch of one step.
+Batch draw(const Graph& graph, std::uint64_t seed, std::uint64_t step, std::uint32_t size,
+           BatchKind kind = BatchKind::kUsers, std::uint32_t pool = 1) {
+  Batch batch(size, pool, graph.num_nodes(), at::kCPU);
+  StepRecord record;
+  record.steps = step;
+  BatchSampler(graph, seed).draw(&record, kind, batch);
+  return batch;
+}
+
+std::vector<std::uint32_t> rows_of(const Batch& batch) {
+  return {words(batch.rows), words(batch.rows) + batch.num_places()};
+}
+
 TEST(Permuted, IsAPermutationForEveryCount) {
   for (const std::uint32_t count : {1U, 2U, 3U, 7U, 64U, 100U, 1000U}) {
     std::set<std::uint32_t> values;
-    for (std::uint32_t i = 0; i < count; ++i) values.insert(permuted(i, count, {1, 2, 3, 4}));
+    for (std::uint32_t i = 0; i < count; ++i) values.insert(draw::permuted(i, count, {1, 2, 3, 4}));
     EXPECT_EQ(values.size(), count);
     EXPECT_LT(*values.rbegin(), count);
   }
 }
 
-TEST(TripleSampler, DrawsDistinctUsersPositivesAndNegatives) {
+TEST(BatchSampler, DrawsDistinctUsersPositivesAndNegatives) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const TripleSampler sampler(graph, 1);
-  TripleBatch batch;
-  batch.resize(sampler.num_users());
+  const std::uint32_t size = BatchSampler(graph, 1).num_users();
   for (std::uint64_t step = 0; step < 20; ++step) {
-    sampler.draw(step, BatchKind::kUsers, batch);
-    EXPECT_EQ(std::set<std::uint32_t>(batch.users.begin(), batch.users.end()).size(), batch.size());
-    for (std::size_t t = 0; t < batch.size(); ++t) {
-      ASSERT_TRUE(has_edge(graph, batch.users[t], batch.positives[t]));
-      ASSERT_FALSE(has_edge(graph, batch.users[t], batch.negatives[t]));
-      ASSERT_GE(batch.negatives[t], graph.num_users);
-      ASSERT_LT(batch.negatives[t], graph.num_nodes());
+    const std::vector<std::uint32_t> rows = rows_of(draw(graph, 1, step, size));
+    EXPECT_EQ(std::set<std::uint32_t>(rows.begin(), rows.begin() + size).size(), size);
+    for (std::size_t e = 0; e < size; ++e) {
+      ASSERT_TRUE(has_edge(graph, rows[e], rows[size + e]));
+      ASSERT_FALSE(has_edge(graph, rows[e], rows[2 * size + e]));
+      ASSERT_GE(rows[2 * size + e], graph.num_users);
+      ASSERT_LT(rows[2 * size + e], graph.num_nodes());
     }
   }
 }
 
-TEST(TripleSampler, MoreTriplesThanUsersGoRoundAgain) {
+TEST(BatchSampler, PoolsKnowWhatTheirUsersHave) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const TripleSampler sampler(graph, 1);
-  TripleBatch batch;
-  batch.resize(3 * sampler.num_users());
-  sampler.draw(4, BatchKind::kUsers, batch);
-  std::vector<int> count(graph.num_users, 0);
-  for (const std::uint32_t user : batch.users) ++count[user];
-  for (const int c : count) EXPECT_EQ(c, 3);
+  constexpr std::uint32_t kSize = 100;  // three blocks and a rest
+  const Batch batch = draw(graph, 1, 3, kSize, BatchKind::kUsers, kPool);
+  const std::vector<std::uint32_t> rows = rows_of(batch);
+  ASSERT_EQ(rows.size(), 2 * kSize + 4 * kPool);
+  int num_known = 0;
+  for (std::size_t e = 0; e < kSize; ++e) {
+    ASSERT_TRUE(has_edge(graph, rows[e], rows[kSize + e]));
+    for (std::uint32_t k = 0; k < kPool; ++k) {
+      const std::uint32_t node = rows[2 * kSize + e / kPool * kPool + k];
+      ASSERT_GE(node, graph.num_users);
+      ASSERT_LT(node, graph.num_nodes());
+      const bool known = (words(batch.known)[e] >> k & 1) != 0;
+      ASSERT_EQ(known, has_edge(graph, rows[e], node));
+      num_known += known;
+    }
+  }
+  EXPECT_GT(num_known, 0) << "nothing was tested";
 }
 
-TEST(TripleSampler, InteractionsAreDrawnUniformly) {
+TEST(BatchSampler, MoreEntriesThanUsersGoRoundAgainThroughAUsersItems) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const std::uint32_t num_users = BatchSampler(graph, 1).num_users();
+  const std::vector<std::uint32_t> rows = rows_of(draw(graph, 1, 4, 3 * num_users));
+  std::map<std::uint32_t, std::vector<std::uint32_t>> positives;
+  for (std::size_t e = 0; e < 3 * num_users; ++e) {
+    positives[rows[e]].push_back(rows[3 * num_users + e]);
+  }
+  EXPECT_EQ(positives.size(), num_users);
+  const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
+  for (const auto& [user, items] : positives) {
+    ASSERT_EQ(items.size(), 3U);
+    // Each round takes from its own third of the items.
+    if ((offsets[user + 1] - offsets[user]) % 3 == 0) {
+      EXPECT_TRUE(items[0] < items[1] && items[1] < items[2]);
+    }
+  }
+}
+
+TEST(BatchSampler, InteractionsAreDrawnUniformly) {
   const Split split = test::toy_split(20, 15, 100);
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const TripleSampler sampler(graph, 1);
-  TripleBatch batch;
   const auto edges =
-      static_cast<std::size_t>(graph.offsets.data_ptr<std::int64_t>()[graph.num_users]);
-  batch.resize(edges * 2000);
-  sampler.draw(0, BatchKind::kInteractions, batch);
+      static_cast<std::uint32_t>(graph.offsets.data_ptr<std::int64_t>()[graph.num_users]);
+  const std::uint32_t size = edges * 2000;
+  const std::vector<std::uint32_t> rows =
+      rows_of(draw(graph, 1, 0, size, BatchKind::kInteractions));
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> count;
-  for (std::size_t t = 0; t < batch.size(); ++t) ++count[{batch.users[t], batch.positives[t]}];
+  for (std::size_t e = 0; e < size; ++e) ++count[{rows[e], rows[size + e]}];
   EXPECT_EQ(count.size(), edges);
   for (const auto& [pair, c] : count) EXPECT_NEAR(c, 2000, 250);
 }
 
-TEST(TripleSampler, IsFixedBySeedAndStepForAnyThreadCount) {
+TEST(BatchSampler, IsFixedBySeedAndStepForAnyThreadCount) {
   const Split split = test::toy_split(3000, 500, 30'000);
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const auto draw = [&](std::uint64_t seed, std::uint64_t step, int threads) {
-    at::set_num_threads(threads);
-    TripleBatch batch;
-    batch.resize(2500);
-    TripleSampler(graph, seed).draw(step, BatchKind::kUsers, batch);
-    return batch.negatives;
-  };
-  EXPECT_EQ(draw(1, 5, 1), draw(1, 5, 3));
-  EXPECT_NE(draw(1, 5, 1), draw(2, 5, 1));
-  EXPECT_NE(draw(1, 5, 1), draw(1, 6, 1));
+  for (const std::uint32_t pool : {1U, kPool}) {
+    const auto rows = [&](std::uint64_t seed, std::uint64_t step, int threads) {
+      at::set_num_threads(threads);
+      return rows_of(draw(graph, seed, step, 2500, BatchKind::kUsers, pool));
+    };
+    EXPECT_EQ(rows(1, 5, 1), rows(1, 5, 3));
+    EXPECT_NE(rows(1, 5, 1), rows(2, 5, 1));
+    EXPECT_NE(rows(1, 5, 1), rows(1, 6, 1));
+  }
 }
 
-TEST(TripleSampler, AUserWithEveryItemGivesAVoidTriple) {
+TEST(BatchSampler, AUserWithEveryItemGivesAVoidPair) {
   Dataset dataset;
   dataset.users = IdTable::consecutive(1);
   dataset.items = IdTable::consecutive(1);
@@ -95,24 +136,21 @@ TEST(TripleSampler, AUserWithEveryItemGivesAVoidTriple) {
   dataset.interactions.offsets.push_back(1);
   const Split split = make_split(dataset, SplitKind::kRandom, 1);
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  TripleBatch batch;
-  batch.resize(3);
-  TripleSampler(graph, 1).draw(0, BatchKind::kUsers, batch);
-  EXPECT_EQ(batch.negatives, batch.positives);
+  const std::vector<std::uint32_t> rows = rows_of(draw(graph, 1, 0, 3));
+  for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(rows[6 + e], rows[3 + e]);
 }
 
-TEST(BatchEntries, HoldEveryScoreFromBothSides) {
-  TripleBatch batch;
-  batch.users = {0, 1, 0};
-  batch.positives = {2, 3, 3};
-  batch.negatives = {3, 2, 4};
-  BatchEntries entries;
-  entries.build(batch, 5);
-  EXPECT_EQ(entries.offsets, (std::vector<std::uint64_t>{0, 4, 6, 8, 11, 12}));
-  EXPECT_EQ(std::vector<std::uint32_t>(entries.columns.begin(), entries.columns.begin() + 12),
-            (std::vector<std::uint32_t>{2, 3, 3, 4, 3, 2, 0, 1, 0, 1, 0, 0}));
-  EXPECT_EQ(entries.triples, (std::vector<std::uint32_t>{0, 1, 4, 5, 2, 3, 0, 3, 1, 2, 4, 5}));
-  EXPECT_EQ(entries.row_count, (std::vector<std::uint32_t>{2, 1, 2, 3, 1}));
+TEST(Batch, IsGroupedByRowInOrder) {
+  Batch batch(3, 1, 5, at::kCPU);
+  const std::vector<std::uint32_t> rows = {0, 1, 0, 2, 3, 3, 3, 2, 4};
+  std::copy(rows.begin(), rows.end(), words(batch.rows));
+  batch.group();
+  EXPECT_EQ(std::vector<std::uint64_t>(long_words(batch.offsets), long_words(batch.offsets) + 6),
+            (std::vector<std::uint64_t>{0, 2, 3, 5, 8, 9}));
+  EXPECT_EQ(std::vector<std::uint32_t>(words(batch.places), words(batch.places) + 9),
+            (std::vector<std::uint32_t>{0, 2, 1, 3, 7, 4, 5, 6, 8}));
+  EXPECT_EQ(std::vector<std::uint8_t>(bytes(batch.touched), bytes(batch.touched) + 5),
+            (std::vector<std::uint8_t>{1, 1, 1, 1, 1}));
 }
 
 }  // namespace

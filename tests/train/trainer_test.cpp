@@ -50,11 +50,22 @@ TEST(Checkpoint, ComesBackAndEveryDamageIsNoticed) {
   }
 }
 
+// Of one plan.
+TrainingResult converge(const Split& split, const Graph& graph, const SizePlan& plan,
+                        const Schedule& schedule, const TrainingHooks& hooks,
+                        const Checkpoint* state = nullptr) {
+  return train_to_convergence(split, graph, std::span(&plan, 1), {}, schedule, hooks, state)[0];
+}
+TrainingResult train(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
+                     const Schedule& schedule, std::uint64_t steps) {
+  return train_steps(graph, std::span(&plan, 1), options, schedule, steps, {})[0];
+}
+
 TEST(Trainer, LearnsAndKeepsTheBest) {
   const Split split = test::toy_split(300, 120, 6000);
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   const SizePlan plan = test::toy_plan(split, 16);
-  const TrainingResult result = train_to_convergence(split, graph, plan, {}, toy_schedule(), {});
+  const TrainingResult result = converge(split, graph, plan, toy_schedule(), {});
   EXPECT_LT(result.history.back().loss, 0.7 * result.history.front().loss);
   double best = 0;
   std::uint64_t best_step = 0;
@@ -66,7 +77,7 @@ TEST(Trainer, LearnsAndKeepsTheBest) {
   }
   EXPECT_EQ(result.best_step, best_step);
   EXPECT_EQ(result.validation.score(), best);
-  const Metrics again = evaluate(propagate(result.table.values, graph), result.table.width, split,
+  const Metrics again = evaluate(propagate(result.table.values, graph), result.table.models[0], split,
                                  HeldOut::kValidation, graph);
   EXPECT_EQ(again.score(), best) << "the weights kept are those measured";
 }
@@ -80,7 +91,7 @@ TEST(Trainer, StopsWhenPatienceIsOver) {
   schedule.patience = 2;
   schedule.learning_rate = 0.3;  // overfits at once
   const TrainingResult result =
-      train_to_convergence(split, graph, test::toy_plan(split, 16), {}, schedule, {});
+      converge(split, graph, test::toy_plan(split, 16), schedule, {});
   EXPECT_EQ(result.steps, result.best_step + 2 * 5);
 }
 
@@ -88,7 +99,7 @@ TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   const SizePlan plan = test::toy_plan(split, 12);
-  const TrainingResult whole = train_to_convergence(split, graph, plan, {}, toy_schedule(), {});
+  const TrainingResult whole = converge(split, graph, plan, toy_schedule(), {});
 
   for (const int stop_at : {1, 10, 27}) {
     Checkpoint state;
@@ -103,10 +114,10 @@ TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
       state = checkpoint;
       for (auto& [name, tensor] : state.tensors) tensor = tensor.clone();
     };
-    EXPECT_THROW(train_to_convergence(split, graph, plan, {}, toy_schedule(), hooks), Error);
-    EXPECT_EQ(state.number("step"), stop_at);
+    EXPECT_THROW(converge(split, graph, plan, toy_schedule(), hooks), Error);
+    EXPECT_EQ(state.number("record 0 steps"), stop_at);
     const TrainingResult resumed =
-        train_to_convergence(split, graph, plan, {}, toy_schedule(), {}, &state);
+        converge(split, graph, plan, toy_schedule(), {}, &state);
     EXPECT_EQ(resumed.best_step, whole.best_step);
     EXPECT_EQ(resumed.validation.score(), whole.validation.score());
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
@@ -121,11 +132,57 @@ TEST(Trainer, SameSeedSameBitsForAnyThreadCount) {
     torch::set_num_threads(threads);
     ModelOptions options;
     options.seed = seed;
-    return train_steps(graph, plan, options, toy_schedule(), 20, {}).table.values;
+    return train(graph, plan, options, toy_schedule(), 20).table.values;
   };
   const torch::Tensor one = run(1, 1);
   EXPECT_TRUE(torch::equal(one, run(2, 1)));
   EXPECT_FALSE(torch::equal(one, run(1, 2)));
+}
+
+TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const std::vector<SizePlan> plans = {test::toy_plan(split, 12), test::toy_plan(split, 5),
+                                       test::toy_plan(split, 33)};
+  for (const std::uint32_t pool : {1U, kPool}) {
+    Schedule schedule = toy_schedule();
+    schedule.pool = pool;
+    schedule.patience = 2;
+    const auto joined = train_to_convergence(split, graph, plans, {}, schedule, {});
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const TrainingResult alone = converge(split, graph, plans[i], schedule, {});
+      EXPECT_EQ(joined[i].best_step, alone.best_step);
+      EXPECT_NEAR(joined[i].validation.score(), alone.validation.score(), 1e-3);
+      EXPECT_TRUE(torch::allclose(joined[i].table.values, alone.table.values, 1e-3, 1e-4))
+          << "plan " << i << ": "
+          << (joined[i].table.values - alone.table.values).abs().max().item<double>();
+    }
+  }
+}
+
+TEST(Trainer, PlansSideBySideGoOnFromACheckpoint) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const std::vector<SizePlan> plans = {test::toy_plan(split, 12), test::toy_plan(split, 5)};
+  const auto whole = train_to_convergence(split, graph, plans, {}, toy_schedule(), {});
+  Checkpoint state;
+  TrainingHooks hooks;
+  int asked = 0;
+  hooks.stop = [&]() -> bool {
+    if (asked++ == 25) throw Error("killed");
+    return false;
+  };
+  hooks.save_seconds = 0;
+  hooks.save = [&](const Checkpoint& checkpoint) {
+    state = checkpoint;
+    for (auto& [name, tensor] : state.tensors) tensor = tensor.clone();
+  };
+  EXPECT_THROW(train_to_convergence(split, graph, plans, {}, toy_schedule(), hooks), Error);
+  const auto resumed = train_to_convergence(split, graph, plans, {}, toy_schedule(), {}, &state);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    EXPECT_TRUE(torch::equal(resumed[i].table.values, whole[i].table.values));
+    EXPECT_EQ(resumed[i].best_step, whole[i].best_step);
+  }
 }
 
 TEST(Trainer, ALossThatIsNoNumberNamesTheStep) {
@@ -134,7 +191,7 @@ TEST(Trainer, ALossThatIsNoNumberNamesTheStep) {
   Schedule schedule = toy_schedule();
   schedule.learning_rate = 1e30;
   const std::string error =
-      error_of([&] { train_steps(graph, test::toy_plan(split, 12), {}, schedule, 20, {}); });
+      error_of([&] { train(graph, test::toy_plan(split, 12), {}, schedule, 20); });
   EXPECT_NE(error.find("the loss of step "), std::string::npos) << error;
 }
 
@@ -147,11 +204,11 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const FitResult result = fit_plan(split, plan, options, {}, folder.path(), "x", false);
   const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
   const TrainingResult expected =
-      train_steps(graph, plan, options.model, options.schedule, result.best_step, {});
+      train(graph, plan, options.model, options.schedule, result.best_step);
   EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
   EXPECT_EQ(result.final_steps, result.best_step);
   EXPECT_EQ(result.test.score(), evaluate(propagate(expected.table.values, graph),
-                                          expected.table.width, split, HeldOut::kTest, graph)
+                                          expected.table.models[0], split, HeldOut::kTest, graph)
                                      .score());
   const FinalModel kept = read_final_model(folder.path(), plan.shape());
   EXPECT_TRUE(torch::equal(kept.table.values, result.table.values));
@@ -178,7 +235,7 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
   EXPECT_THROW(fit_plan(split, plan, options, dies, folder.path(), "x", false), Error);
   const Checkpoint state = read_checkpoint(folder / "state.ckpt");
   EXPECT_EQ(state.text("phase"), "final");
-  EXPECT_GT(state.number("step"), 0);
+  EXPECT_GT(state.number("record 0 steps"), 0);
   const FitResult resumed = fit_plan(split, plan, options, {}, folder.path(), "x", true);
   EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
   EXPECT_EQ(resumed.test.score(), whole.test.score());

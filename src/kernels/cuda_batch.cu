@@ -1,0 +1,121 @@
+#include <cub/device/device_radix_sort.cuh>
+
+#include "kernels/cuda_check.h"
+#include "kernels/cuda_kernels.h"
+
+namespace bet::cuda {
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr unsigned kLane = 32;
+
+unsigned blocks_for(std::size_t threads) {
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+
+__device__ std::size_t thread_index() {
+  return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+// The entries, then the items of the pools.
+__global__ void draw_rows(const DrawArgs args, std::size_t num_pool_places) {
+  const std::size_t index = thread_index();
+  const std::uint64_t step = args.record->steps;
+  if (index < args.size) {
+    draw::entry(args, step, static_cast<std::uint32_t>(index));
+  } else if (index - args.size < num_pool_places) {
+    const std::size_t place = index - args.size;
+    args.rows[2 * std::size_t{args.size} + place] =
+        draw::pool_item(args, step, static_cast<std::uint32_t>(place));
+  }
+}
+
+// A warp for an entry, a lane for each negative of its pool.
+__global__ void mark_known(const DrawArgs args) {
+  const std::size_t entry = thread_index() / kLane;
+  if (entry >= args.size) return;
+  const std::size_t place =
+      2 * std::size_t{args.size} + entry / kPool * kPool + threadIdx.x % kLane;
+  const bool known = draw::has_item(args, args.rows[entry], args.rows[place]);
+  const unsigned mask = __ballot_sync(0xffffffffU, known);
+  if (threadIdx.x % kLane == 0) args.known[entry] = mask;
+}
+
+__global__ void number_places(std::uint32_t* places, std::uint32_t count) {
+  const std::size_t i = thread_index();
+  if (i < count) places[i] = static_cast<std::uint32_t>(i);
+}
+
+// Where each row begins among the sorted ones; a thread also writes the rows without a place that
+// come before its own.
+__global__ void find_rows(const GroupArgs args, const std::uint32_t* sorted) {
+  const std::size_t i = thread_index();
+  if (i > args.num_places) return;
+  const std::int64_t row = i < args.num_places ? std::int64_t{sorted[i]} : args.num_rows;
+  const std::int64_t before = i > 0 ? std::int64_t{sorted[i - 1]} : -1;
+  if (row == before) return;
+  for (std::int64_t empty = before + 1; empty < row; ++empty) {
+    args.offsets[empty] = i;
+    args.touched[empty] = 0;
+  }
+  args.offsets[row] = i;
+  if (i < args.num_places) args.touched[row] = 1;
+}
+
+// Scratch: sorted rows, numbered places, CUB's own.
+struct Scratch {
+  std::size_t rows_bytes = 0;
+  std::size_t cub_bytes = 0;
+
+  explicit Scratch(std::uint32_t num_places)
+      : rows_bytes((num_places * sizeof(std::uint32_t) + 255) / 256 * 256) {
+    const std::uint32_t* in = nullptr;
+    std::uint32_t* out = nullptr;
+    cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, in, out, in, out,
+                                    static_cast<int>(num_places));
+  }
+  std::size_t bytes() const { return 2 * rows_bytes + cub_bytes; }
+};
+
+int bits_for(std::uint32_t num_rows) {
+  int bits = 1;
+  while (bits < 32 && (num_rows - 1) >> bits != 0) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+void draw_batch(const DrawArgs& args, Stream stream) {
+  const bool pools = args.pool == kPool;
+  const std::size_t num_pool_places = pools ? (args.size + kPool - 1) / kPool * kPool : 0;
+  draw_rows<<<blocks_for(args.size + num_pool_places), kThreads, 0, stream>>>(args,
+                                                                              num_pool_places);
+  if (pools) {
+    mark_known<<<blocks_for(std::size_t{args.size} * kLane), kThreads, 0, stream>>>(args);
+  }
+  check_launch("draw_batch");
+}
+
+std::size_t group_scratch_bytes(std::uint32_t num_places) { return Scratch(num_places).bytes(); }
+
+void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream) {
+  const Scratch parts(args.num_places);
+  BET_CHECK(scratch_bytes >= parts.bytes(), "group_places with ", scratch_bytes, " of ",
+            parts.bytes(), " bytes");
+  auto* const sorted = static_cast<std::uint32_t*>(scratch);
+  auto* const numbers =
+      reinterpret_cast<std::uint32_t*>(static_cast<char*>(scratch) + parts.rows_bytes);
+  void* const cub_scratch = static_cast<char*>(scratch) + 2 * parts.rows_bytes;
+  std::size_t cub_bytes = parts.cub_bytes;
+  number_places<<<blocks_for(args.num_places), kThreads, 0, stream>>>(numbers, args.num_places);
+  // Stable, so a row's places stay in order.
+  const cudaError_t error = cub::DeviceRadixSort::SortPairs(
+      cub_scratch, cub_bytes, args.rows, sorted, numbers, args.places,
+      static_cast<int>(args.num_places), 0, bits_for(args.num_rows), stream);
+  BET_CHECK(error == cudaSuccess, "sorting ", args.num_places, " places: ",
+            cudaGetErrorString(error));
+  find_rows<<<blocks_for(std::size_t{args.num_places} + 1), kThreads, 0, stream>>>(args, sorted);
+  check_launch("group_places");
+}
+
+}  // namespace bet::cuda

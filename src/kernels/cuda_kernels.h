@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/batch_draw.h"
+#include "kernels/kernels.h"
+
+// The kernels' CUDA twins. They take the arguments of kernels/kernels.h with pointers to device
+// memory, run on one stream and return before they are done; the same inputs give the same bits (no
+// floating-point atomics). A launch that fails throws. No LibTorch in here.
+
+struct CUstream_st;
+
+namespace bet::cuda {
+
+using Stream = CUstream_st*;  // cudaStream_t
+
+void gather_rows(const GatherArgs& args, std::size_t num_rows, Stream stream);
+
+void draw_batch(const DrawArgs& args, Stream stream);
+
+// Groups the places of a batch by row, each row's in ascending order.
+struct GroupArgs {
+  const std::uint32_t* rows = nullptr;  // by place
+  std::uint32_t num_places = 0;
+  std::uint32_t num_rows = 0;
+  std::uint64_t* offsets = nullptr;  // out: [num_rows + 1]
+  std::uint32_t* places = nullptr;   // out: [num_places + kColumnSlack]
+  std::uint8_t* touched = nullptr;   // out: [num_rows], whether it has a place
+};
+// Bytes of `scratch` that group_places needs; on a 256-byte boundary.
+std::size_t group_scratch_bytes(std::uint32_t num_places);
+void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream);
+
+void bpr_terms(const BprArgs& args, Stream stream);
+
+// *out = the mean of `count` floats, summed in double in a fixed order.
+void mean(const float* values, std::size_t count, float* out, Stream stream);
+
+// Partial sums of adam_rows; finish_step adds them.
+constexpr std::size_t kAdamParts = 1024;
+void adam_rows(const AdamArgs& args, std::size_t num_rows, double* parts, Stream stream);
+
+// *record goes on by one step of loss *loss + squares_scale * (the sum of `parts`).
+void finish_step(StepRecord* record, const float* loss, const double* parts, double squares_scale,
+                 Stream stream);
+
+// The best k of each of `count` users by their rows of `scores`, higher first, then lower items.
+struct TopArgs {
+  const float* scores = nullptr;         // [count][num_items]
+  std::uint32_t num_items = 0;
+  const std::uint32_t* users = nullptr;  // by row of scores
+  std::uint32_t count = 0;
+  const std::uint64_t* offsets = nullptr;  // of the graph: its neighbours are left out
+  const std::uint32_t* columns = nullptr;
+  std::uint32_t num_users = 0;
+  std::uint32_t k = 0;  // at most kMostTop
+  std::uint32_t* ranked = nullptr;  // out: [count][k] items; ~0 where there are fewer than k
+};
+constexpr std::uint32_t kMostTop = 256;
+void top_items(const TopArgs& args, Stream stream);
+
+}  // namespace bet::cuda

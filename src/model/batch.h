@@ -1,0 +1,42 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "kernels/kernels.h"
+
+namespace bet {
+
+// A batch of (user, positive item) entries with their negatives, as rows of the joint table: items
+// are offset by the number of users. With a pool of 1 each entry has its own negative; with kPool,
+// blocks of kPool entries share kPool negatives. Reused from step to step; tensors on one device.
+class Batch {
+ public:
+  // Room for `size` entries over a table of `num_rows` rows.
+  Batch(std::uint32_t size, std::uint32_t pool, std::int64_t num_rows, const at::Device& device);
+
+  std::uint32_t size() const { return size_; }
+  std::uint32_t pool() const { return pool_; }
+  std::int64_t num_rows() const { return touched.size(0); }
+  // Where a row stands in the batch: users, positives, negatives.
+  std::uint32_t num_places() const { return static_cast<std::uint32_t>(rows.size(0)); }
+
+  at::Tensor rows;   // int32, by place
+  at::Tensor known;  // int32, by entry: bit k is set if the pool's k-th negative is the user's own
+
+  // The batch seen from the rows: row r stands at places[offsets[r]] to places[offsets[r + 1]], in
+  // ascending order, so that sums over a row do not depend on threads.
+  at::Tensor offsets;  // int64 [num_rows + 1]
+  at::Tensor places;   // int32, and kColumnSlack more
+  at::Tensor touched;  // uint8 [num_rows]: whether it has a place
+
+  // Groups `rows`.
+  void group();
+
+ private:
+  std::uint32_t size_;
+  std::uint32_t pool_;
+};
+
+}  // namespace bet

@@ -1,0 +1,207 @@
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "model/cpu_ranking.h"
+#include "model/executor.h"
+#include "model/parallel_chunks.h"
+#include "model/tensor_pointers.h"
+
+namespace bet {
+namespace {
+
+// Row ranges of about equal work, [chunks[i], chunks[i + 1]), for rows with `offsets` entries.
+template <std::size_t kCount>
+std::array<std::size_t, kCount + 1> balanced_chunks(const std::uint64_t* offsets,
+                                                    std::size_t num_rows) {
+  // A row costs its entries and something of its own.
+  const auto work_before = [&](std::size_t row) { return offsets[row] + 4 * row; };
+  std::array<std::size_t, kCount + 1> chunks{};
+  for (std::size_t i = 1; i < kCount; ++i) {
+    const std::uint64_t target = work_before(num_rows) * i / kCount;
+    std::size_t low = chunks[i - 1];
+    std::size_t high = num_rows;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (work_before(middle) < target) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    chunks[i] = low;
+  }
+  chunks[kCount] = num_rows;
+  return chunks;
+}
+
+// The rows [begin, end) without the entries whose rows are known to be zero.
+void gather_touched_rows(const GatherArgs& args, std::size_t begin, std::size_t end) {
+  thread_local std::vector<std::uint64_t> offsets;
+  thread_local std::vector<std::uint32_t> columns;
+  offsets.resize(end - begin + 1);
+  columns.assign(args.offsets[end] - args.offsets[begin] + kColumnSlack, 0);
+  std::uint64_t kept = 0;
+  for (std::size_t row = begin; row < end; ++row) {
+    offsets[row - begin] = kept;
+    for (std::uint64_t e = args.offsets[row]; e < args.offsets[row + 1]; ++e) {
+      columns[kept] = args.columns[e];
+      kept += args.in_touched[args.columns[e]];
+    }
+  }
+  offsets[end - begin] = kept;
+  GatherArgs sparse = args;
+  sparse.offsets = offsets.data();
+  sparse.first_row = begin;
+  sparse.columns = columns.data();
+  kernels().gather_rows(sparse, begin, end);
+}
+
+// Marks which negatives of a block's pool its entries know: the pool is written into a table by
+// node, and the entries' own items looked up there.
+void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
+  const std::uint32_t* const pool = args.rows + 2 * std::size_t{args.size} + block * kPool;
+  for (std::uint32_t k = 0; k < kPool; ++k) {
+    pool_bits[pool[k] - args.num_users] |= std::uint32_t{1} << k;
+  }
+  const std::size_t end = std::min<std::size_t>((block + 1) * kPool, args.size);
+  for (std::size_t entry = block * kPool; entry < end; ++entry) {
+    const std::uint32_t user = args.rows[entry];
+    std::uint32_t known = 0;
+    for (std::uint64_t e = args.offsets[user]; e < args.offsets[user + 1]; ++e) {
+      known |= pool_bits[args.columns[e] - args.num_users];
+    }
+    args.known[entry] = known;
+  }
+  for (std::uint32_t k = 0; k < kPool; ++k) pool_bits[pool[k] - args.num_users] = 0;
+}
+
+class CpuLoop final : public Executor::Loop {
+ public:
+  void run(const std::function<void()>& work) override { work(); }
+};
+
+class CpuExecutor final : public Executor {
+ public:
+  void gather_rows(const GatherArgs& args, std::size_t num_rows) override {
+    // Dropping entries pays only where a row is longer than the check.
+    constexpr std::uint32_t kSparseStride = 32;
+    const bool drop = args.in_touched != nullptr && args.stride >= kSparseStride;
+    constexpr std::size_t kChunks = 256;
+    const auto chunks = balanced_chunks<kChunks>(args.offsets, num_rows);
+    parallel_chunks(kChunks, [&](std::int64_t chunk) {
+      if (drop) {
+        gather_touched_rows(args, chunks[chunk], chunks[chunk + 1]);
+      } else {
+        kernels().gather_rows(args, chunks[chunk], chunks[chunk + 1]);
+      }
+    });
+  }
+
+  void draw_batch(const DrawArgs& args) override {
+    const std::uint64_t step = args.record->steps;
+    constexpr std::int64_t kGrain = 512;
+    at::parallel_for(0, args.size, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        draw::entry(args, step, static_cast<std::uint32_t>(i));
+      }
+    });
+    if (args.pool == 1) return;
+    const std::int64_t num_blocks = (args.size + kPool - 1) / kPool;
+    at::parallel_for(0, num_blocks, kGrain / kPool, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::uint32_t> pool_bits(args.num_items);
+      for (std::int64_t block = begin; block < end; ++block) {
+        for (std::uint32_t k = 0; k < kPool; ++k) {
+          const auto place = static_cast<std::uint32_t>(block) * kPool + k;
+          args.rows[2 * std::size_t{args.size} + place] = draw::pool_item(args, step, place);
+        }
+        mark_known(args, static_cast<std::size_t>(block), pool_bits);
+      }
+    });
+  }
+
+  void group_places(Batch& batch) override {
+    const std::uint32_t* const rows = words(batch.rows);
+    std::uint64_t* const offsets = long_words(batch.offsets);
+    std::uint32_t* const places = words(batch.places);
+    std::uint8_t* const touched = bytes(batch.touched);
+    const auto num_rows = static_cast<std::size_t>(batch.num_rows());
+    const std::uint32_t num_places = batch.num_places();
+    std::fill(offsets, offsets + num_rows + 1, 0);
+    for (std::uint32_t place = 0; place < num_places; ++place) ++offsets[rows[place] + 1];
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      touched[row] = offsets[row + 1] != 0 ? 1 : 0;
+      offsets[row + 1] += offsets[row];
+    }
+    // offsets[r] moves to the end of row r while it is filled, which is the beginning of r + 1.
+    for (std::uint32_t place = 0; place < num_places; ++place) {
+      places[offsets[rows[place]]++] = place;
+    }
+    std::copy_backward(offsets, offsets + num_rows, offsets + num_rows + 1);
+    offsets[0] = 0;
+  }
+
+  void bpr_terms(const BprArgs& args) override {
+    const bool pools = args.pool == kPool;
+    const std::int64_t count = pools ? (args.size + kPool - 1) / kPool : args.size;
+    const std::int64_t grain = pools ? 8 : 512;
+    const std::int64_t parts = (count + grain - 1) / grain;
+    parallel_chunks(parts, [&](std::int64_t part) {
+      const auto begin = static_cast<std::size_t>(part * grain);
+      const auto end = static_cast<std::size_t>(std::min((part + 1) * grain, count));
+      if (pools) {
+        kernels().bpr_pools(args, begin, end);
+      } else {
+        kernels().bpr_pairs(args, begin, end);
+      }
+    });
+  }
+
+  void mean(const float* values, std::size_t count, float* out) override {
+    const double sum = std::accumulate(values, values + count, 0.0);
+    *out = static_cast<float>(sum / static_cast<double>(count));
+  }
+
+  void adam_and_record(const AdamArgs& args, std::size_t num_rows, const float* loss,
+                       double squares_scale, StepRecord* record) override {
+    constexpr std::size_t kParts = 256;  // summed in one order for any number of threads
+    std::array<double, kParts> squares{};
+    parallel_chunks(kParts, [&](std::int64_t part) {
+      const auto index = static_cast<std::size_t>(part);
+      squares[index] = kernels().adam_rows(args, num_rows * index / kParts,
+                                           num_rows * (index + 1) / kParts);
+    });
+    const double total =
+        *loss + squares_scale * std::accumulate(squares.begin(), squares.end(), 0.0);
+    ++record->steps;
+    if (record->bad_step == 0 && !std::isfinite(total)) {
+      record->bad_step = record->steps;
+      record->bad_loss = total;
+    }
+    record->loss_sum += total;
+  }
+
+  std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
+                                std::span<const UserId> users, const Graph& seen,
+                                std::uint32_t k) override {
+    return cpu_top_items(vectors, columns, users, seen, k);
+  }
+
+  std::unique_ptr<Loop> make_loop() override { return std::make_unique<CpuLoop>(); }
+  void wait() override {}
+  std::string name() const override { return "cpu"; }
+  std::uint64_t free_bytes() const override { return ~std::uint64_t{0}; }
+};
+
+}  // namespace
+
+Executor& cpu_executor() {
+  static CpuExecutor executor;
+  return executor;
+}
+
+}  // namespace bet

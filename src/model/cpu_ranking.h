@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/graph.h"
+#include "model/masked_table.h"
+
+namespace bet {
+
+// Executor::top_items on the CPU. Exact; scores of all pairs are never stored, and items whose
+// vectors are too short to reach a user's list are passed over.
+std::vector<ItemId> cpu_top_items(const at::Tensor& vectors, const ModelColumns& columns,
+                                  std::span<const UserId> users, const Graph& seen,
+                                  std::uint32_t k);
+
+}  // namespace bet

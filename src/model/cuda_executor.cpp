@@ -1,0 +1,166 @@
+// The only file that knows LibTorch's CUDA side: streams, graphs and memory.
+
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "kernels/cuda_kernels.h"
+#include "model/executor.h"
+#include "model/tensor_pointers.h"
+
+namespace bet {
+namespace {
+
+cuda::Stream current_stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
+at::Tensor scratch(std::size_t bytes, const at::Device& device) {
+  return at::empty({static_cast<std::int64_t>(bytes)}, at::TensorOptions(device).dtype(at::kByte));
+}
+
+// The first runs are as they come, so that whatever is set up on first use is; then the work is
+// recorded as a CUDA graph and replayed.
+class CudaLoop final : public Executor::Loop {
+ public:
+  void run(const std::function<void()>& work) override {
+    constexpr int kPlainRuns = 2;
+    if (runs_ < kPlainRuns) {
+      ++runs_;
+      work();
+      return;
+    }
+    if (!recorded_) {
+      graph_.capture_begin();
+      work();
+      graph_.capture_end();
+      recorded_ = true;
+    }
+    graph_.replay();
+  }
+
+ private:
+  at::cuda::CUDAGraph graph_;
+  int runs_ = 0;
+  bool recorded_ = false;
+};
+
+class CudaExecutor final : public Executor {
+ public:
+  // Everything runs on one stream that is not the default one, which cannot be recorded.
+  explicit CudaExecutor(const at::Device& device) : device_(device) {
+    c10::cuda::set_device(device.index());
+    c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(false, device.index()));
+  }
+
+  void gather_rows(const GatherArgs& args, std::size_t num_rows) override {
+    cuda::gather_rows(args, num_rows, current_stream());
+  }
+
+  void draw_batch(const DrawArgs& args) override { cuda::draw_batch(args, current_stream()); }
+
+  void group_places(Batch& batch) override {
+    cuda::GroupArgs args;
+    args.rows = words(batch.rows);
+    args.num_places = batch.num_places();
+    args.num_rows = static_cast<std::uint32_t>(batch.num_rows());
+    args.offsets = long_words(batch.offsets);
+    args.places = words(batch.places);
+    args.touched = bytes(batch.touched);
+    const std::size_t size = cuda::group_scratch_bytes(args.num_places);
+    const at::Tensor memory = scratch(size, device_);
+    cuda::group_places(args, memory.data_ptr(), size, current_stream());
+  }
+
+  void bpr_terms(const BprArgs& args) override { cuda::bpr_terms(args, current_stream()); }
+
+  void mean(const float* values, std::size_t count, float* out) override {
+    cuda::mean(values, count, out, current_stream());
+  }
+
+  void adam_and_record(const AdamArgs& args, std::size_t num_rows, const float* loss,
+                       double squares_scale, StepRecord* record) override {
+    const at::Tensor memory = scratch(cuda::kAdamParts * sizeof(double), device_);
+    auto* const parts = static_cast<double*>(memory.data_ptr());
+    cuda::adam_rows(args, num_rows, parts, current_stream());
+    cuda::finish_step(record, loss, parts, squares_scale, current_stream());
+  }
+
+  // Scores of some users at a time by one matrix product, then the best of each.
+  std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
+                                std::span<const UserId> users, const Graph& seen,
+                                std::uint32_t k) override {
+    constexpr std::int64_t kScores = std::int64_t{1} << 26;  // of one product; 256 MiB
+    const auto num_users = static_cast<std::int64_t>(users.size());
+    if (num_users == 0) return {};
+    const auto options = at::TensorOptions(device_);
+    at::Tensor ids = at::empty({num_users}, at::kInt);
+    std::memcpy(ids.data_ptr(), users.data(), users.size() * sizeof(UserId));
+    ids = ids.to(device_);
+    const at::Tensor own = vectors.slice(1, columns.first, columns.first + columns.width);
+    const at::Tensor items = own.slice(0, seen.num_users).t();
+    const at::Tensor rows = own.index_select(0, ids);
+    const std::int64_t block =
+        std::clamp<std::int64_t>(kScores / seen.num_items, 1, num_users);
+    const at::Tensor scores = at::empty({block, seen.num_items}, options.dtype(at::kFloat));
+    const at::Tensor ranked = at::empty({num_users, k}, options.dtype(at::kInt));
+    for (std::int64_t first = 0; first < num_users; first += block) {
+      const std::int64_t count = std::min(block, num_users - first);
+      at::Tensor out = scores.slice(0, 0, count);
+      at::mm_out(out, rows.slice(0, first, first + count), items);
+      cuda::TopArgs args;
+      args.scores = scores.data_ptr<float>();
+      args.num_items = seen.num_items;
+      args.users = words(ids) + first;
+      args.count = static_cast<std::uint32_t>(count);
+      args.offsets = long_words(seen.offsets);
+      args.columns = words(seen.columns);
+      args.num_users = seen.num_users;
+      args.k = k;
+      args.ranked = words(ranked) + first * k;
+      cuda::top_items(args, current_stream());
+    }
+    const at::Tensor found = ranked.cpu();
+    const std::uint32_t* const begin = words(found);
+    return {begin, begin + num_users * k};
+  }
+
+  std::unique_ptr<Loop> make_loop() override { return std::make_unique<CudaLoop>(); }
+
+  void wait() override { c10::cuda::getCurrentCUDAStream().synchronize(); }
+
+  std::string name() const override {
+    return at::cuda::getDeviceProperties(device_.index())->name;
+  }
+
+  std::uint64_t free_bytes() const override {
+    c10::cuda::CUDACachingAllocator::emptyCache();
+    std::size_t free = 0;
+    std::size_t total = 0;
+    const cudaError_t error = cudaMemGetInfo(&free, &total);
+    BET_CHECK(error == cudaSuccess, "the device's memory: ", cudaGetErrorString(error));
+    return free;
+  }
+
+ private:
+  at::Device device_;
+};
+
+}  // namespace
+
+Executor& cuda_executor(const at::Device& device) {
+  BET_CHECK(c10::cuda::device_count() > 0,
+            "--device cuda: no usable NVIDIA GPU or driver was found on this machine");
+  static CudaExecutor executor(device);
+  return executor;
+}
+
+}  // namespace bet

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/batch_draw.h"
+#include "kernels/kernels.h"
+#include "model/batch.h"
+#include "model/graph.h"
+#include "model/masked_table.h"
+
+namespace bet {
+
+// Runs the kernels on one device. What calls it is written once: it prepares arguments with
+// pointers into tensors of that device. On the GPU calls return before they are done, in order on
+// one stream. Results never depend on the number of threads.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  virtual void gather_rows(const GatherArgs& args, std::size_t num_rows) = 0;
+  virtual void draw_batch(const DrawArgs& args) = 0;
+  virtual void group_places(Batch& batch) = 0;
+  virtual void bpr_terms(const BprArgs& args) = 0;
+  // *out = the mean of `count` floats, in one order.
+  virtual void mean(const float* values, std::size_t count, float* out) = 0;
+  // One step of Adam, then *record goes on by a step of loss *loss + squares_scale * (sum of places
+  // * |row|^2).
+  virtual void adam_and_record(const AdamArgs& args, std::size_t num_rows, const float* loss,
+                               double squares_scale, StepRecord* record) = 0;
+
+  // The best k items for each of `users` by the dot products of their rows in `vectors`, whose
+  // `columns` are the model's own: best first, ties by item, those of `seen` left out; k to a user,
+  // ~0 where there are fewer.
+  virtual std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
+                                        std::span<const UserId> users, const Graph& seen,
+                                        std::uint32_t k) = 0;
+
+  // Runs the same work again and again, as fast as the device can be told to: on the GPU it is
+  // recorded once and replayed. `work` must always be the same and read nothing back.
+  class Loop {
+   public:
+    virtual ~Loop() = default;
+    virtual void run(const std::function<void()>& work) = 0;
+  };
+  virtual std::unique_ptr<Loop> make_loop() = 0;
+
+  // Returns when all that was asked for is done.
+  virtual void wait() = 0;
+
+  // For reports: "cpu", or what the device calls itself.
+  virtual std::string name() const = 0;
+  // Memory that can still be had, in bytes; the CPU names no limit.
+  virtual std::uint64_t free_bytes() const = 0;
+};
+
+// Throws, saying what is missing, if this build or machine has no such device.
+Executor& executor_for(const at::Device& device);
+
+// "cpu" or "cuda"; throws as executor_for does.
+at::Device find_device(std::string_view name);
+
+}  // namespace bet
