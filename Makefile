@@ -3,7 +3,7 @@
 
 BET := build/release/bet
 
-.PHONY: build run test bench bench-peers format check setup
+.PHONY: build run test bench bench-peers cuda format check setup
 
 setup:
 	@tools/setup.sh
@@ -26,6 +26,13 @@ bench: build
 bench-peers: build
 	@tools/setup.sh packages-peers.txt
 	bench/peers/run.py
+
+# For NVIDIA GPUs: needs nvcc and a LibTorch with CUDA, and installs nothing. LIBTORCH: its CMake folder,
+# by default that of python3's PyTorch. DEPS: a folder made by tools/collect_deps.sh, where there are no packages.
+LIBTORCH ?= $(shell python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
+cuda:
+	cmake -S . -B build/cuda -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$(LIBTORCH)" -DBET_DEPS_DIR="$(abspath $(DEPS))"
+	cmake --build build/cuda
 
 format:
 	@tools/setup.sh packages-check.txt

@@ -1,7 +1,12 @@
+#include <ATen/ops/zeros.h>
 #include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstdlib>
 
 #include "bench_data.h"
 #include "data/load.h"
+#include "model/executor.h"
 #include "train/evaluator.h"
 #include "train/model_state.h"
 
@@ -16,10 +21,35 @@ const Split& split() {
   return parts;
 }
 
-// 75 % of the interactions.
+// 75 % of the interactions, on the device named by BET_BENCH_DEVICE (cpu or cuda).
 const Graph& graph() {
-  static const Graph joined = make_graph(split(), TrainingPart::kTrainAndValidation);
+  static const Graph joined = [] {
+    const char* device = std::getenv("BET_BENCH_DEVICE");
+    return make_graph(split(), TrainingPart::kTrainAndValidation)
+        .to(find_device(device != nullptr ? device : "cpu"));
+  }();
   return joined;
+}
+
+// Some steps at a time, so that a GPU is not waited for after each.
+void time_steps(benchmark::State& state, ModelInTraining& model) {
+  const int steps = graph().device().is_cpu() ? 1 : 50;
+  for (int i = 0; i < 3; ++i) model.step();
+  for (auto _ : state) {
+    model.executor().wait();
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < steps; ++i) model.step();
+    model.executor().wait();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    state.SetIterationTime(time.count() / steps);
+  }
+}
+
+// Never ends.
+Schedule endless(const char* name) {
+  Schedule schedule = named_schedule(name);
+  schedule.max_steps = 1'000'000;
+  return schedule;
 }
 
 SizePlan equal_sizes(std::uint32_t size) {
@@ -31,9 +61,8 @@ void lightgcn_step(benchmark::State& state, const char* schedule, RowPrecision p
   ModelOptions options;
   options.precision = precision;
   const SizePlan plan = equal_sizes(static_cast<std::uint32_t>(state.range(0)));
-  ModelInTraining model(graph(), std::span(&plan, 1), options, named_schedule(schedule));
-  for (int i = 0; i < 3; ++i) model.step();
-  for (auto _ : state) model.step();
+  ModelInTraining model(graph(), std::span(&plan, 1), options, endless(schedule));
+  time_steps(state, model);
 }
 
 void lightgcn_step_fp32(benchmark::State& state) {
@@ -49,25 +78,28 @@ void lightgcn_step_fast(benchmark::State& state) {
 // So many models of width 12 side by side.
 void lightgcn_step_joined(benchmark::State& state) {
   const std::vector<SizePlan> plans(static_cast<std::size_t>(state.range(0)), equal_sizes(12));
-  ModelInTraining model(graph(), plans, {}, named_schedule("fast"));
-  for (int i = 0; i < 3; ++i) model.step();
-  for (auto _ : state) model.step();
+  ModelInTraining model(graph(), plans, {}, endless("fast"));
+  time_steps(state, model);
 }
 
 void propagate_once(benchmark::State& state) {
-  const MaskedTable table = make_table(equal_sizes(static_cast<std::uint32_t>(state.range(0))), 1);
-  for (auto _ : state) benchmark::DoNotOptimize(propagate(table.values, graph()));
+  const MaskedTable table =
+      make_table(equal_sizes(static_cast<std::uint32_t>(state.range(0))), 1).to(graph().device());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(propagate(table.values, graph()));
+    executor_for(graph().device()).wait();
+  }
 }
 
 void draw_batch(benchmark::State& state) {
   const BatchSampler sampler(graph(), 1);
   const Schedule schedule = named_schedule(state.range(0) == 0 ? "paper" : "fast");
   Batch batch(schedule.entries_for(sampler.num_users()), schedule.pool, graph().num_nodes(),
-              at::kCPU);
-  StepRecord record;
+              graph().device());
+  const at::Tensor record = at::zeros({sizeof(StepRecord)}, batch.rows.options().dtype(at::kByte));
   for (auto _ : state) {
-    sampler.draw(&record, schedule.batch_kind, batch);
-    ++record.steps;
+    sampler.draw(static_cast<const StepRecord*>(record.data_ptr()), schedule.batch_kind, batch);
+    executor_for(graph().device()).wait();
   }
 }
 
@@ -88,24 +120,25 @@ BENCHMARK(lightgcn_step_fp32)
     ->Arg(48)
     ->Arg(6)
     ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->UseManualTime();
 BENCHMARK(lightgcn_step_bf16)
     ->Arg(128)
     ->Arg(48)
     ->Arg(6)
     ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK(propagate_once)->Arg(128)->Arg(48)->Arg(6)->Unit(benchmark::kMillisecond)->UseRealTime();
+    ->UseManualTime();
 BENCHMARK(lightgcn_step_fast)
     ->Arg(128)
     ->Arg(12)
     ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->UseManualTime();
 BENCHMARK(lightgcn_step_joined)
     ->Arg(1)
     ->Arg(4)
+    ->Arg(8)
     ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+    ->UseManualTime();
+BENCHMARK(propagate_once)->Arg(128)->Arg(48)->Arg(6)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(draw_batch)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(full_ranking_top20)->Arg(128)->Arg(12)->Unit(benchmark::kMillisecond)->UseRealTime();
 

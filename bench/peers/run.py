@@ -42,7 +42,7 @@ def training(folder):
         out = pathlib.Path(folder) / str(width)
         subprocess.run([EXPORT, DATA, str(width), "50", out], check=True)
         report(f"lightgcn_step_{'' if width == 128 else 'w'}{width}",
-               ours(f"lightgcn_step_fp32/{width}/real_time"),
+               ours(f"lightgcn_step_fp32/{width}/manual_time"),
                peer("lightgcn.py", "step", out, str(width), threads))
         compare_losses(out, width)
     report("full_ranking_top20", ours("full_ranking_top20/128/real_time"),

@@ -176,8 +176,9 @@ class FitRun {
                          {"final", result.final_seconds},
                          {"export", 0},
                          {"total", seconds_since(start)}};
-    report["step_milliseconds"] = {{"train", 1000 * result.train_step_seconds},
-                                   {"final", 1000 * result.final_step_seconds}};
+    report["milliseconds"] = {{"train_step", 1000 * result.train_step_seconds},
+                              {"final_step", 1000 * result.final_step_seconds},
+                              {"measure", 1000 * result.measure_seconds}};
     report["device"] = executor_for(fit.device).name();
     report["threads"] = num_threads();
     report["peak_rss_bytes"] = peak_resident_bytes();

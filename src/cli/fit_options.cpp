@@ -52,9 +52,12 @@ void FitCommand::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--schedule", schedule, "fast or paper (default: the effort's)")
       ->check(CLI::IsMember({"fast", "paper"}));
-  command.add_option("--batch-size", batch_size, "triples of a step");
+  command.add_option("--batch-size", batch_size, "positive pairs of a step");
   command.add_option("--batches", batches, "users or interactions: what batches draw uniformly")
       ->check(CLI::IsMember({"users", "interactions"}));
+  command
+      .add_option("--negatives", negatives, "own: one for each pair; shared: 32 for every 32 pairs")
+      ->check(CLI::IsMember({"own", "shared"}));
   command.add_option("--learning-rate", learning_rate, "of the first step");
   command.add_option("--patience", patience, "measurements without a better one that end training");
   command.add_option("--max-steps", max_steps, "most steps of a training");
@@ -104,6 +107,7 @@ FitOptions FitCommand::resolve() const {
   if (!batches.empty()) {
     options.schedule.batch_kind = batches == "users" ? BatchKind::kUsers : BatchKind::kInteractions;
   }
+  if (!negatives.empty()) options.schedule.pool = negatives == "own" ? 1 : kPool;
   options.schedule.validate();
   options.model.backbone = backbone;
   options.model.seed = seed;
@@ -131,6 +135,7 @@ Config FitCommand::to_config() const {
       {"effort", effort},
       {"schedule", named},
       {"batches", resolved.batch_kind == BatchKind::kUsers ? "users" : "interactions"},
+      {"negatives", resolved.pool == 1 ? "own" : "shared"},
       {"learning-rate", shortest(resolved.learning_rate), false},
       {"patience", std::to_string(resolved.patience), false},
       {"max-steps", std::to_string(resolved.max_steps), false},

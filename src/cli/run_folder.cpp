@@ -54,9 +54,8 @@ void RunFolder::check_free(const fs::path& path, bool overwrite) {
 
 RunFolder RunFolder::create(const fs::path& path, bool overwrite) {
   check_free(path, overwrite);
+  remove_tree(path);
   std::error_code error;
-  fs::remove_all(path, error);
-  BET_CHECK(!error, path.string(), ": cannot remove: ", error.message());
   fs::create_directories(path / "checkpoint", error);
   BET_CHECK(!error, path.string(), ": cannot make the folder: ", error.message());
   return RunFolder(path);

@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#ifdef BET_HAVE_ZLIB
 #include <zlib.h>
+#endif
+#ifdef BET_HAVE_ZSTD
 #include <zstd.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -71,6 +75,7 @@ class RawStream final : public ByteStream {
   std::string head_;
 };
 
+#ifdef BET_HAVE_ZLIB
 class GzipStream final : public ByteStream {
  public:
   explicit GzipStream(std::unique_ptr<RawStream> raw) : raw_(std::move(raw)) {
@@ -112,7 +117,16 @@ class GzipStream final : public ByteStream {
   z_stream state_{};
   bool member_ended_ = false;
 };
+std::unique_ptr<ByteStream> open_gzip(std::unique_ptr<RawStream> raw) {
+  return std::make_unique<GzipStream>(std::move(raw));
+}
+#else
+std::unique_ptr<ByteStream> open_gzip(const std::unique_ptr<RawStream>& raw) {
+  fail(raw->name(), ": is compressed with gzip, which this build of bet cannot read");
+}
+#endif
 
+#ifdef BET_HAVE_ZSTD
 class ZstdStream final : public ByteStream {
  public:
   explicit ZstdStream(std::unique_ptr<RawStream> raw)
@@ -147,6 +161,14 @@ class ZstdStream final : public ByteStream {
   bool frame_ended_ = false;
   bool output_pending_ = false;
 };
+std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<RawStream> raw) {
+  return std::make_unique<ZstdStream>(std::move(raw));
+}
+#else
+std::unique_ptr<ByteStream> open_zstd(const std::unique_ptr<RawStream>& raw) {
+  fail(raw->name(), ": is compressed with zstd, which this build of bet cannot read");
+}
+#endif
 
 }  // namespace
 
@@ -157,8 +179,8 @@ std::string source_name(const std::filesystem::path& path) {
 std::unique_ptr<ByteStream> open_bytes(const std::filesystem::path& path) {
   auto raw = std::make_unique<RawStream>(path);
   const std::string head = raw->peek();
-  if (head.starts_with("\x1f\x8b")) return std::make_unique<GzipStream>(std::move(raw));
-  if (head == "\x28\xb5\x2f\xfd") return std::make_unique<ZstdStream>(std::move(raw));
+  if (head.starts_with("\x1f\x8b")) return open_gzip(std::move(raw));
+  if (head == "\x28\xb5\x2f\xfd") return open_zstd(std::move(raw));
   return raw;
 }
 

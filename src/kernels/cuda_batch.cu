@@ -41,11 +41,6 @@ __global__ void mark_known(const DrawArgs args) {
   if (threadIdx.x % kLane == 0) args.known[entry] = mask;
 }
 
-__global__ void number_places(std::uint32_t* places, std::uint32_t count) {
-  const std::size_t i = thread_index();
-  if (i < count) places[i] = static_cast<std::uint32_t>(i);
-}
-
 // Where each row begins among the sorted ones; a thread also writes the rows without a place that
 // come before its own.
 __global__ void find_rows(const GroupArgs args, const std::uint32_t* sorted) {
@@ -62,7 +57,7 @@ __global__ void find_rows(const GroupArgs args, const std::uint32_t* sorted) {
   if (i < args.num_places) args.touched[row] = 1;
 }
 
-// Scratch: sorted rows, numbered places, CUB's own.
+// Scratch: sorted rows, and CUB's own.
 struct Scratch {
   std::size_t rows_bytes = 0;
   std::size_t cub_bytes = 0;
@@ -74,7 +69,7 @@ struct Scratch {
     cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, in, out, in, out,
                                     static_cast<int>(num_places));
   }
-  std::size_t bytes() const { return 2 * rows_bytes + cub_bytes; }
+  std::size_t bytes() const { return rows_bytes + cub_bytes; }
 };
 
 int bits_for(std::uint32_t num_rows) {
@@ -103,14 +98,11 @@ void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_byte
   BET_CHECK(scratch_bytes >= parts.bytes(), "group_places with ", scratch_bytes, " of ",
             parts.bytes(), " bytes");
   auto* const sorted = static_cast<std::uint32_t*>(scratch);
-  auto* const numbers =
-      reinterpret_cast<std::uint32_t*>(static_cast<char*>(scratch) + parts.rows_bytes);
-  void* const cub_scratch = static_cast<char*>(scratch) + 2 * parts.rows_bytes;
+  void* const cub_scratch = static_cast<char*>(scratch) + parts.rows_bytes;
   std::size_t cub_bytes = parts.cub_bytes;
-  number_places<<<blocks_for(args.num_places), kThreads, 0, stream>>>(numbers, args.num_places);
   // Stable, so a row's places stay in order.
   const cudaError_t error = cub::DeviceRadixSort::SortPairs(
-      cub_scratch, cub_bytes, args.rows, sorted, numbers, args.places,
+      cub_scratch, cub_bytes, args.rows, sorted, args.numbers, args.places,
       static_cast<int>(args.num_places), 0, bits_for(args.num_rows), stream);
   BET_CHECK(error == cudaSuccess, "sorting ", args.num_places, " places: ",
             cudaGetErrorString(error));

@@ -4,11 +4,9 @@
 namespace bet::cuda {
 namespace {
 
-constexpr int kWarps = 8;  // of a block, and rows that it takes
-constexpr int kLane = 32;
+constexpr int kThreads = 256;  // of a block
 // Longer rows are summed by the whole block: the longest would otherwise be waited for.
-constexpr std::uint64_t kLongRow = 192;
-constexpr unsigned kAllLanes = 0xffffffffU;
+constexpr std::uint32_t kLongRow = 128;
 
 // Four columns of a row.
 __device__ inline float4 load(const float* p) { return __ldg(reinterpret_cast<const float4*>(p)); }
@@ -39,55 +37,51 @@ __device__ const std::uint16_t* rows_of<std::uint16_t>(const GatherArgs& args) {
   return args.in_bf16;
 }
 
-// A warp's sum over entries [begin, end) of the four columns at `column`. kLanes lanes make up a
-// row, so that 32 / kLanes entries are read at once; every lane ends with the sum of its columns.
-template <int kLanes, bool kWeighted, bool kSkip, typename In>
-__device__ float4 sum_entries(const GatherArgs& args, std::uint64_t begin, std::uint64_t end,
-                              std::uint32_t column, bool active) {
-  constexpr int kGroups = kLane / kLanes;
-  constexpr int kAtOnce = kLanes >= 16 ? 8 : 4;  // loads of a lane that are under way together
-  const std::uint64_t group = (threadIdx.x % kLane) / kLanes;
+// How a row is shared out: kLanes threads hold its columns, four each, and kTeam threads work on it
+// together, kTeam / kLanes entries at a time.
+template <int kLanesOfRow>
+struct Team {
+  static constexpr int kLanes = kLanesOfRow;
+  static constexpr int kTeam = kLanes > 8 ? kLanes : 8;
+  static constexpr int kGroups = kTeam / kLanes;
+  static constexpr int kTeams = kThreads / kTeam;  // rows that a block takes
+  static constexpr int kAtOnce = kLanes == 32 ? 8 : 4;  // loads of a thread under way together
+};
+
+// A team's sum over the entries columns[0 .. count) of the four columns at `column`; every thread
+// ends with the sum of its columns.
+template <typename T, bool kWeighted, typename In>
+__device__ float4 sum_entries(const GatherArgs& args, const std::uint32_t* columns,
+                              std::uint32_t count, std::uint32_t column, bool active) {
   const In* const in = rows_of<In>(args) + column;
   float4 sum = {0, 0, 0, 0};
-  const auto value_of = [&](std::uint32_t row) {
-    if (!active || (kSkip && args.in_touched[row] == 0)) return float4{0, 0, 0, 0};
-    return load(in + std::size_t{row} * args.stride);
-  };
-  std::uint64_t e = begin + group;
-  for (; e + (kAtOnce - 1) * kGroups < end; e += kAtOnce * kGroups) {
-    std::uint32_t rows[kAtOnce];
-    float4 values[kAtOnce];
+  for (std::uint32_t e = threadIdx.x % T::kTeam / T::kLanes; e < count;
+       e += T::kAtOnce * T::kGroups) {
+    std::uint32_t rows[T::kAtOnce];
+    float4 values[T::kAtOnce];
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) rows[i] = __ldg(args.columns + e + i * kGroups);
+    for (int i = 0; i < T::kAtOnce; ++i) {
+      rows[i] = e + i * T::kGroups < count ? __ldg(columns + e + i * T::kGroups) : ~0U;
+    }
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) values[i] = value_of(rows[i]);
+    for (int i = 0; i < T::kAtOnce; ++i) {
+      values[i] = active && rows[i] != ~0U ? load(in + std::size_t{rows[i]} * args.stride)
+                                           : float4{0, 0, 0, 0};
+    }
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      add(sum, kWeighted ? __ldg(args.column_weight + rows[i]) : 1.0F, values[i]);
+    for (int i = 0; i < T::kAtOnce; ++i) {
+      add(sum, kWeighted && rows[i] != ~0U ? __ldg(args.column_weight + rows[i]) : 1.0F, values[i]);
     }
   }
-  if (e < end) {  // the rest, still together
-    std::uint32_t rows[kAtOnce - 1];
-    float4 values[kAtOnce - 1];
+  // Teams of a warp may be elsewhere: a team only waits for itself.
+  const unsigned team_lanes = T::kTeam == 32 ? ~0U : (1U << (T::kTeam % 32)) - 1U;
+  const unsigned mask = team_lanes << (threadIdx.x % 32 / T::kTeam * T::kTeam);
 #pragma unroll
-    for (int i = 0; i < kAtOnce - 1; ++i) {
-      rows[i] = e + i * kGroups < end ? __ldg(args.columns + e + i * kGroups) : ~0U;
-    }
-#pragma unroll
-    for (int i = 0; i < kAtOnce - 1; ++i) {
-      values[i] = rows[i] != ~0U ? value_of(rows[i]) : float4{0, 0, 0, 0};
-    }
-#pragma unroll
-    for (int i = 0; i < kAtOnce - 1; ++i) {
-      if (rows[i] != ~0U) add(sum, kWeighted ? __ldg(args.column_weight + rows[i]) : 1.0F, values[i]);
-    }
-  }
-#pragma unroll
-  for (int distance = kLane / 2; distance >= kLanes; distance /= 2) {
-    sum.x += __shfl_xor_sync(kAllLanes, sum.x, distance);
-    sum.y += __shfl_xor_sync(kAllLanes, sum.y, distance);
-    sum.z += __shfl_xor_sync(kAllLanes, sum.z, distance);
-    sum.w += __shfl_xor_sync(kAllLanes, sum.w, distance);
+  for (int distance = T::kTeam / 2; distance >= T::kLanes; distance /= 2) {
+    sum.x += __shfl_xor_sync(mask, sum.x, distance);
+    sum.y += __shfl_xor_sync(mask, sum.y, distance);
+    sum.z += __shfl_xor_sync(mask, sum.z, distance);
+    sum.w += __shfl_xor_sync(mask, sum.w, distance);
   }
   return sum;
 }
@@ -110,44 +104,50 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
   }
 }
 
-// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column.
-template <int kLanes, bool kWeighted, bool kSkip, typename In>
-__global__ void __launch_bounds__(kWarps* kLane)
-    gather_kernel(const GatherArgs args, std::size_t num_rows, std::uint32_t first_column,
+// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. What is known of
+// rows that are zero (in_touched) is not used: asking for it costs more than reading them.
+template <typename T, bool kWeighted, typename In>
+__global__ void __launch_bounds__(kThreads)
+    gather_kernel(const GatherArgs args, std::uint32_t num_rows, std::uint32_t first_column,
                   std::uint32_t end_column) {
-  __shared__ float4 parts[kWarps][kLanes];
-  const int warp = static_cast<int>(threadIdx.x) / kLane;
-  const int lane = static_cast<int>(threadIdx.x) % kLane;
-  const std::uint32_t column = first_column + 4 * (kLanes * blockIdx.y + lane % kLanes);
+  __shared__ float4 parts[T::kTeams][T::kLanes];
+  const std::uint32_t team = threadIdx.x / T::kTeam;
+  const std::uint32_t lane = threadIdx.x % T::kTeam;
+  const std::uint32_t column = first_column + 4 * (T::kLanes * blockIdx.y + lane % T::kLanes);
   const bool active = column < end_column;
-  const std::size_t first_row = std::size_t{blockIdx.x} * kWarps;
-  const auto is_needed = [&](std::size_t row) {
+  const std::uint32_t first_row = blockIdx.x * T::kTeams;
+  const auto is_needed = [&](std::uint32_t row) {
     return row < num_rows && (args.needed == nullptr || args.needed[row] != 0);
   };
 
-  const std::size_t own = first_row + warp;
+  const std::uint32_t own = first_row + team;
+  bool is_long = false;
   if (is_needed(own)) {
     const std::uint64_t begin = args.offsets[own];
-    const std::uint64_t end = args.offsets[own + 1];
-    if (end - begin <= kLongRow) {
+    const auto count = static_cast<std::uint32_t>(args.offsets[own + 1] - begin);
+    is_long = count > kLongRow;
+    if (!is_long) {
       const float4 sum =
-          sum_entries<kLanes, kWeighted, kSkip, In>(args, begin, end, column, active);
-      if (lane < kLanes && active) write_row(args, own, column, sum);
+          sum_entries<T, kWeighted, In>(args, args.columns + begin, count, column, active);
+      if (lane < T::kLanes && active) write_row(args, own, column, sum);
     }
   }
-  for (std::size_t row = first_row; row < first_row + kWarps; ++row) {
+  if (__syncthreads_or(is_long) == 0) return;
+  for (std::uint32_t row = first_row; row < first_row + T::kTeams; ++row) {
     if (!is_needed(row)) continue;
     const std::uint64_t begin = args.offsets[row];
-    const std::uint64_t length = args.offsets[row + 1] - begin;
-    if (length <= kLongRow) continue;
-    const float4 part = sum_entries<kLanes, kWeighted, kSkip, In>(
-        args, begin + length * warp / kWarps, begin + length * (warp + 1) / kWarps, column, active);
-    if (lane < kLanes) parts[warp][lane] = part;
+    const std::uint64_t count = args.offsets[row + 1] - begin;
+    if (count <= kLongRow) continue;
+    const std::uint64_t from = count * team / T::kTeams;
+    const std::uint64_t to = count * (team + 1) / T::kTeams;
+    const float4 part =
+        sum_entries<T, kWeighted, In>(args, args.columns + begin + from,
+                                      static_cast<std::uint32_t>(to - from), column, active);
+    if (lane < T::kLanes) parts[team][lane] = part;
     __syncthreads();
-    if (warp == 0 && lane < kLanes && active) {
+    if (team == 0 && lane < T::kLanes && active) {
       float4 sum = parts[0][lane];
-#pragma unroll
-      for (int i = 1; i < kWarps; ++i) add(sum, 1.0F, parts[i][lane]);
+      for (int i = 1; i < T::kTeams; ++i) add(sum, 1.0F, parts[i][lane]);
       write_row(args, row, column, sum);
     }
     __syncthreads();
@@ -157,19 +157,13 @@ __global__ void __launch_bounds__(kWarps* kLane)
 template <int kLanes, typename In>
 void launch(const GatherArgs& args, std::size_t num_rows, std::uint32_t first_column,
             std::uint32_t end_column, Stream stream) {
-  const auto blocks = static_cast<unsigned>((num_rows + kWarps - 1) / kWarps);
+  using T = Team<kLanes>;
+  const auto blocks = static_cast<unsigned>((num_rows + T::kTeams - 1) / T::kTeams);
   const unsigned slabs = (end_column - first_column + 4 * kLanes - 1) / (4 * kLanes);
-  const auto run = [&](auto kernel) {
-    kernel<<<dim3(blocks, slabs), kWarps * kLane, 0, stream>>>(args, num_rows, first_column,
-                                                               end_column);
-  };
-  // Asking whether a row is zero pays only where the row is longer than the question.
-  const bool skip = args.in_touched != nullptr && kLanes >= 8;
-  if (args.column_weight != nullptr) {
-    run(skip ? gather_kernel<kLanes, true, true, In> : gather_kernel<kLanes, true, false, In>);
-  } else {
-    run(skip ? gather_kernel<kLanes, false, true, In> : gather_kernel<kLanes, false, false, In>);
-  }
+  const auto kernel =
+      args.column_weight != nullptr ? gather_kernel<T, true, In> : gather_kernel<T, false, In>;
+  kernel<<<dim3(blocks, slabs), kThreads, 0, stream>>>(args, static_cast<std::uint32_t>(num_rows),
+                                                       first_column, end_column);
 }
 
 template <typename In>

@@ -22,7 +22,8 @@ void draw_batch(const DrawArgs& args, Stream stream);
 
 // Groups the places of a batch by row, each row's in ascending order.
 struct GroupArgs {
-  const std::uint32_t* rows = nullptr;  // by place
+  const std::uint32_t* rows = nullptr;     // by place
+  const std::uint32_t* numbers = nullptr;  // 0, 1, 2, ... by place
   std::uint32_t num_places = 0;
   std::uint32_t num_rows = 0;
   std::uint64_t* offsets = nullptr;  // out: [num_rows + 1]

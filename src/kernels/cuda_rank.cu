@@ -11,7 +11,8 @@ constexpr unsigned kAtOnce = 4;
 constexpr unsigned kTile = kThreads * kAtOnce;  // items that a block looks at between two looks at
                                                 // its candidates
 constexpr unsigned kCapacity = 2 * kTile;       // of candidates
-static_assert(kMostTop <= kTile);
+constexpr unsigned kManyKeys = 192;             // candidates beside the best that are worth sorting
+static_assert(kMostTop + kManyKeys <= kTile);
 
 // (score, item) as one number that is higher for higher scores, then for lower items.
 __device__ inline unsigned long long key_of(float score, std::uint32_t item) {
@@ -80,25 +81,36 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
     __syncthreads();
   };
 
+  // The next tile is on its way while this one is looked at.
+  float next[kAtOnce];
+  const auto ask_for = [&](std::uint32_t base) {
+#pragma unroll
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      const std::uint32_t item = base + kThreads * i + threadIdx.x;
+      next[i] = item < args.num_items ? __ldcs(scores + item) : -INFINITY;
+    }
+  };
+  ask_for(0);
   if (threadIdx.x == 0) num_keys = 0;
   __syncthreads();
   for (std::uint32_t base = 0; base < args.num_items; base += kTile) {
     float values[kAtOnce];
 #pragma unroll
-    for (unsigned i = 0; i < kAtOnce; ++i) {
-      const std::uint32_t item = base + kThreads * i + threadIdx.x;
-      values[i] = item < args.num_items ? __ldcs(scores + item) : -INFINITY;
-    }
+    for (unsigned i = 0; i < kAtOnce; ++i) values[i] = next[i];
+    ask_for(base + kTile);
+    bool found = false;
 #pragma unroll
     for (unsigned i = 0; i < kAtOnce; ++i) {
       const std::uint32_t item = base + kThreads * i + threadIdx.x;
       if (item < args.num_items && values[i] >= threshold && !is_seen(item)) {
         keys[atomicAdd(&num_keys, 1U)] = key_of(values[i], item);
+        found = true;
       }
     }
+    if (__syncthreads_or(found) == 0) continue;
+    const bool many = num_keys > args.k + kManyKeys;
     __syncthreads();
-    if (base == 0 || num_keys > kCapacity - kTile) keep_best();
-    __syncthreads();
+    if (many) keep_best();
   }
   keep_best();
   for (unsigned i = threadIdx.x; i < args.k; i += kThreads) {

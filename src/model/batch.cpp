@@ -1,5 +1,6 @@
 #include "model/batch.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/zeros.h>
 
 #include "base/error.h"
@@ -21,6 +22,7 @@ Batch::Batch(std::uint32_t size, std::uint32_t pool, std::int64_t num_rows,
   places = at::zeros({num_places + static_cast<std::int64_t>(kColumnSlack)},
                      options.dtype(at::kInt));
   touched = at::zeros({num_rows}, options.dtype(at::kByte));
+  numbers = at::arange(num_places, options.dtype(at::kInt));
 }
 
 void Batch::group() { executor_for(rows.device()).group_places(*this); }

@@ -30,6 +30,7 @@ class Batch {
   at::Tensor offsets;  // int64 [num_rows + 1]
   at::Tensor places;   // int32, and kColumnSlack more
   at::Tensor touched;  // uint8 [num_rows]: whether it has a place
+  at::Tensor numbers;  // int32: 0, 1, 2, ... by place; what a GPU sorts along
 
   // Groups `rows`.
   void group();

@@ -70,6 +70,7 @@ class CudaExecutor final : public Executor {
   void group_places(Batch& batch) override {
     cuda::GroupArgs args;
     args.rows = words(batch.rows);
+    args.numbers = words(batch.numbers);
     args.num_places = batch.num_places();
     args.num_rows = static_cast<std::uint32_t>(batch.num_rows());
     args.offsets = long_words(batch.offsets);

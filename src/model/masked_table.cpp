@@ -32,9 +32,8 @@ void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<st
 MaskedTable MaskedTable::only(std::size_t model) const {
   const ModelColumns& columns = models[model];
   MaskedTable table;
-  table.values = values.detach().slice(1, columns.first, columns.first + row_stride(columns.width))
-                     .contiguous();
-  if (table.values.is_same(values)) table.values = values.clone();
+  table.values = values.slice(1, columns.first, columns.first + row_stride(columns.width))
+                     .clone(at::MemoryFormat::Contiguous);
   table.sizes = sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
                     .clone();
   table.models = {{0, columns.width}};

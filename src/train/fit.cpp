@@ -125,6 +125,7 @@ FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& o
     result.table = trained.table;
     result.train_seconds = watch.seconds();
     result.train_step_seconds = trained.step_seconds;
+    result.measure_seconds = trained.measure_seconds;
   }
 
   const Stopwatch watch;

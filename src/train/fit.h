@@ -29,6 +29,7 @@ struct FitResult {
   double final_seconds = 0;
   double train_step_seconds = 0;  // a step of the training and of the final one, on its own
   double final_step_seconds = 0;
+  double measure_seconds = 0;  // the last look at validation: vectors, full ranking, metrics
   bool interrupted = false;
 };
 

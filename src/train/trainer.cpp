@@ -196,6 +196,7 @@ class Convergence {
     training.pause();
     ModelInTraining& model = training.model();
     const std::vector<double> losses = model.take_mean_losses();
+    const Clock::time_point begin = Clock::now();
     const at::Tensor vectors = model.vectors();
     for (std::size_t i = 0; i < best_.size(); ++i) {
       if (done(best_[i])) continue;
@@ -208,6 +209,7 @@ class Convergence {
       const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
       hooks.log(plan + measurement_text(histories_[i].back()));
     }
+    measure_seconds_ = seconds_between(begin, Clock::now());
   }
 
   // The best of all plans, for the progress line.
@@ -240,6 +242,7 @@ class Convergence {
       results[i].stopped = stopped;
       results[i].history = std::move(histories_[i]);
       results[i].step_seconds = training.step_seconds();
+      results[i].measure_seconds = measure_seconds_;
     }
     return results;
   }
@@ -250,6 +253,7 @@ class Convergence {
   std::uint32_t patience_;
   std::vector<Best> best_;
   std::vector<std::vector<Measurement>> histories_;
+  double measure_seconds_ = 0;
 };
 
 }  // namespace

@@ -41,7 +41,8 @@ struct TrainingResult {
   Metrics validation;           // of the best weights; zero for a training of fixed steps
   bool stopped = false;         // by the hook
   std::vector<Measurement> history;
-  double step_seconds = 0;  // mean of a step, without measurements and saves; of all plans together
+  double step_seconds = 0;     // mean of a step, without measurements and saves; of all plans together
+  double measure_seconds = 0;  // the last measurement of all plans
 };
 
 // Trains plans side by side on `graph`, on its device, until validation no longer improves

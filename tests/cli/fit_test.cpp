@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "data/load.h"
+#include "support/gpu.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 #include "train/evaluator.h"
@@ -252,6 +253,30 @@ TEST(Fit, CtrlCFinishesWithTheBestSoFar) {
   const Json report = Json::parse(read_file(folder / "run/report.json"));
   EXPECT_EQ(report["interrupted"], true);
   EXPECT_GT(report["test"]["recall@20"], 0.0);
+}
+
+using GpuFit = test::OnGpu;
+
+TEST_F(GpuFit, RunsEverythingOfTheCpuAndIsMeasuredThere) {
+  const TempFolder folder;
+  int run = 0;
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--method", "es", "--budget", "5%"},
+           {"--method", "mr", "--budget", "5%", "--backbone", "mf"},
+           {"--method", "full", "--schedule", "paper", "--max-steps", "200"}}) {
+    const std::string out = (folder / std::to_string(run++)).string();
+    std::vector<std::string> line = {"demo", "--device", "cuda", "--out", out};
+    line.insert(line.end(), more.begin(), more.end());
+    const Json report = fit(line);
+    EXPECT_NE(report["device"], "cpu");
+    EXPECT_GT(report["test"]["recall@20"], 0.03);
+    for (const char* device : {"cpu", "cuda"}) {
+      const ProgramResult again = run_bet({"evaluate", out, "demo", "--json", "--device", device});
+      ASSERT_EQ(again.exit_code, 0) << again.err;
+      const double measured = Json::parse(again.out)["test"]["recall@20"];
+      EXPECT_NEAR(measured, report["test"]["recall@20"].get<double>(), 1e-3);
+    }
+  }
 }
 
 TEST(Resume, SaysWhatIsNoRun) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace bet::test {
 
@@ -16,8 +17,10 @@ TempFolder::TempFolder() {
 }
 
 TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  try {
+    remove_tree(path_);
+  } catch (const Error&) {  // a test may have made it unwritable; it is in the temporary folder
+  }
 }
 
 std::filesystem::path TempFolder::write(std::string_view name, std::string_view bytes) const {

@@ -1,0 +1,35 @@
+# Libraries besides LibTorch. Headers may come from BET_DEPS_DIR; what is only needed to read
+# compressed files or to fetch public data may be missing.
+
+# bet_header_library(NAME header): an imported target for a header-only library.
+function(bet_header_library name header)
+  find_path(${name}_INCLUDE_DIR ${header} HINTS ${BET_DEPS_DIR} ${BET_DEPS_DIR}/include)
+  if(NOT ${name}_INCLUDE_DIR)
+    message(FATAL_ERROR "bet: ${header} is not found; install ${name} or name a folder that has it: -DBET_DEPS_DIR=...")
+  endif()
+  add_library(bet::${name} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(bet::${name} SYSTEM INTERFACE ${${name}_INCLUDE_DIR})
+endfunction()
+
+bet_header_library(xxhash xxhash.h)
+bet_header_library(json nlohmann/json.hpp)
+if(BET_WITH_TORCH)
+  bet_header_library(cli11 CLI/CLI.hpp)
+  bet_header_library(toml toml++/toml.h)
+endif()
+
+find_package(PkgConfig QUIET)
+find_package(ZLIB QUIET)
+find_package(CURL QUIET)
+find_package(OpenSSL QUIET COMPONENTS Crypto)
+if(PkgConfig_FOUND)
+  pkg_check_modules(ZSTD QUIET IMPORTED_TARGET GLOBAL libzstd)
+  pkg_check_modules(MINIZIP QUIET IMPORTED_TARGET GLOBAL minizip)
+  pkg_check_modules(HTTPLIB QUIET IMPORTED_TARGET GLOBAL cpp-httplib)
+endif()
+if(CURL_FOUND AND OPENSSL_FOUND AND MINIZIP_FOUND)
+  set(BET_CAN_DOWNLOAD ON)
+else()
+  set(BET_CAN_DOWNLOAD OFF)
+endif()
+message(STATUS "bet: gzip ${ZLIB_FOUND}, zstd ${ZSTD_FOUND}, downloads ${BET_CAN_DOWNLOAD}")

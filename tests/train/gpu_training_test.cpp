@@ -1,0 +1,123 @@
+#include <torch/torch.h>
+
+#include "support/expect_error.h"
+#include "support/gpu.h"
+#include "support/temp_folder.h"
+#include "support/toy_data.h"
+#include "train/fit.h"
+
+namespace bet {
+namespace {
+
+using GpuTraining = test::OnGpu;
+using test::TempFolder;
+
+Schedule schedule_of(std::uint32_t pool) {
+  Schedule schedule;
+  schedule.batch_size = 500;
+  schedule.pool = pool;
+  schedule.measure_steps = 20;
+  schedule.max_steps = 120;
+  schedule.patience = 10;
+  return schedule;
+}
+
+TEST_F(GpuTraining, LossesAgreeWithTheCpusOver100Steps) {
+  const Split split = test::toy_split(600, 200, 12'000);
+  const Graph here = make_graph(split, TrainingPart::kTrain);
+  const Graph there = here.to(gpu());
+  const SizePlan plan = test::toy_plan(split, 24);
+  for (const char* backbone : {"mf", "lightgcn"}) {
+    for (const std::uint32_t pool : {1U, kPool}) {
+      ModelOptions options;
+      options.backbone = backbone;
+      ModelInTraining cpu(here, std::span(&plan, 1), options, schedule_of(pool));
+      ModelInTraining cuda(there, std::span(&plan, 1), options, schedule_of(pool));
+      for (int step = 0; step < 100; ++step) {
+        cpu.step();
+        cuda.step();
+        const double expected = cpu.take_mean_losses()[0];
+        ASSERT_NEAR(cuda.take_mean_losses()[0], expected, 1e-4 * expected)
+            << backbone << " pool " << pool << " step " << step;
+      }
+    }
+  }
+}
+
+TEST_F(GpuTraining, MetricsAgreeWithTheCpus) {
+  const Split split = test::toy_split(600, 200, 12'000);
+  const Graph here = make_graph(split, TrainingPart::kTrain);
+  const Graph there = here.to(gpu());
+  const std::vector<SizePlan> plans = {test::toy_plan(split, 24), test::toy_plan(split, 7)};
+  const auto cpu = train_to_convergence(split, here, plans, {}, schedule_of(kPool), {});
+  const auto cuda = train_to_convergence(split, there, plans, {}, schedule_of(kPool), {});
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    EXPECT_NEAR(cuda[i].validation.score(), cpu[i].validation.score(), 0.005);
+    EXPECT_TRUE(cuda[i].table.values.is_cpu());
+  }
+}
+
+TEST_F(GpuTraining, SameSeedSameBits) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain).to(gpu());
+  const SizePlan plan = test::toy_plan(split, 12);
+  for (const std::uint32_t pool : {1U, kPool}) {
+    const auto run = [&] {
+      return train_steps(graph, std::span(&plan, 1), {}, schedule_of(pool), 60, {})[0].table.values;
+    };
+    EXPECT_TRUE(torch::equal(run(), run()));
+  }
+}
+
+TEST_F(GpuTraining, AnInterruptedFitGoesOnToTheSameBits) {
+  const Split split = test::toy_split();
+  const SizePlan plan = test::toy_plan(split, 12);
+  FitOptions options;
+  options.schedule = schedule_of(kPool);
+  options.device = gpu();
+  const TempFolder whole_folder;
+  const FitResult whole = fit_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+  for (const std::uint64_t stop_at : {std::uint64_t{30}, whole.train_steps + 10}) {
+    const TempFolder folder;
+    std::uint64_t steps = 0;
+    TrainingHooks dies;
+    dies.save_seconds = 0;
+    dies.stop = [&]() -> bool {
+      if (++steps == stop_at) throw Error("killed");
+      return false;
+    };
+    EXPECT_THROW(fit_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+    const FitResult resumed = fit_plan(split, plan, options, {}, folder.path(), "x", true);
+    EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
+    EXPECT_EQ(resumed.test.score(), whole.test.score());
+  }
+}
+
+TEST_F(GpuTraining, ALossThatIsNoNumberNamesItsStep) {
+  const Split split = test::toy_split();
+  const SizePlan plan = test::toy_plan(split, 12);
+  Schedule schedule = schedule_of(1);
+  schedule.learning_rate = 1e30;
+  const auto error = [&](const at::Device& device) {
+    const Graph graph = make_graph(split, TrainingPart::kTrain).to(device);
+    return test::error_of(
+        [&] { train_steps(graph, std::span(&plan, 1), {}, schedule, 100, {}); });
+  };
+  EXPECT_EQ(error(gpu()).substr(0, 22), error(at::kCPU).substr(0, 22));
+}
+
+TEST_F(GpuTraining, TooLittleMemoryIsSaidWithTheSizesBeforeAnythingIsLost) {
+  const TempFolder folder;
+  const Split split = test::toy_split();
+  FitOptions options;
+  options.schedule = schedule_of(1);
+  options.schedule.batch_size = 1U << 28;
+  options.device = gpu();
+  const std::string error = test::error_of(
+      [&] { fit_plan(split, test::toy_plan(split, 100), options, {}, folder.path(), "x", false); });
+  EXPECT_NE(error.find("out of memory on "), std::string::npos) << error;
+  EXPECT_NE(error.find(" MB are free"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace bet
