@@ -127,11 +127,7 @@ BENCHMARK(lightgcn_step_bf16)
     ->Arg(6)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime();
-BENCHMARK(lightgcn_step_fast)
-    ->Arg(128)
-    ->Arg(12)
-    ->Unit(benchmark::kMillisecond)
-    ->UseManualTime();
+BENCHMARK(lightgcn_step_fast)->Arg(128)->Arg(12)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(lightgcn_step_joined)
     ->Arg(1)
     ->Arg(4)

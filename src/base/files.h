@@ -31,8 +31,8 @@ class AtomicFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-// Removes a folder and all in it; nothing if it is not there. Not std::filesystem::remove_all: PyTorch's
-// builds of LibTorch export an older one, which crashes beside a newer C++ library.
+// Removes a folder and all in it; nothing if it is not there. Not std::filesystem::remove_all:
+// PyTorch's builds of LibTorch export an older one, which crashes beside a newer C++ library.
 void remove_tree(const std::filesystem::path& path);
 
 // The text of the last system error, for messages.

@@ -20,7 +20,7 @@ struct FitCommand {
   std::string effort = "normal";
   std::string schedule;  // empty: the effort's
   std::optional<std::uint32_t> batch_size;
-  std::string batches;  // users, interactions; empty: the schedule's
+  std::string batches;    // users, interactions; empty: the schedule's
   std::string negatives;  // own, shared; empty: the schedule's
   std::optional<double> learning_rate;
   std::optional<std::uint32_t> patience;

@@ -13,9 +13,7 @@ unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
-__device__ std::size_t thread_index() {
-  return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-}
+__device__ std::size_t thread_index() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 // The entries, then the items of the pools.
 __global__ void draw_rows(const DrawArgs args, std::size_t num_pool_places) {
@@ -104,8 +102,8 @@ void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_byte
   const cudaError_t error = cub::DeviceRadixSort::SortPairs(
       cub_scratch, cub_bytes, args.rows, sorted, args.numbers, args.places,
       static_cast<int>(args.num_places), 0, bits_for(args.num_rows), stream);
-  BET_CHECK(error == cudaSuccess, "sorting ", args.num_places, " places: ",
-            cudaGetErrorString(error));
+  BET_CHECK(error == cudaSuccess, "sorting ", args.num_places,
+            " places: ", cudaGetErrorString(error));
   find_rows<<<blocks_for(std::size_t{args.num_places} + 1), kThreads, 0, stream>>>(args, sorted);
   check_launch("group_places");
 }

@@ -62,8 +62,8 @@ __global__ void bpr_pairs(const BprArgs args) {
     const float4 a = load4(u + c);
     const float4 p = load4(i + c);
     const float4 n = load4(j + c);
-    store4(batch.contribution(entry) + c, {pull * (n.x - p.x), pull * (n.y - p.y),
-                                           pull * (n.z - p.z), pull * (n.w - p.w)});
+    store4(batch.contribution(entry) + c,
+           {pull * (n.x - p.x), pull * (n.y - p.y), pull * (n.z - p.z), pull * (n.w - p.w)});
     store4(batch.contribution(batch.positive(entry)) + c,
            {-pull * a.x, -pull * a.y, -pull * a.z, -pull * a.w});
     store4(batch.contribution(batch.negative(entry)) + c,
@@ -71,8 +71,8 @@ __global__ void bpr_pairs(const BprArgs args) {
   }
 }
 
-constexpr std::uint32_t kSlab = 32;           // columns in shared memory at a time
-constexpr std::uint32_t kStride = kSlab + 4;  // keeps float4 aligned and banks apart
+constexpr std::uint32_t kSlab = 32;                // columns in shared memory at a time
+constexpr std::uint32_t kStride = kSlab + 4;       // keeps float4 aligned and banks apart
 constexpr std::uint32_t kPart = kThreads / kPool;  // threads of an entry
 constexpr std::uint32_t kOwn = kPool / kPart;      // negatives, or columns of a slab, of a thread
 
@@ -88,10 +88,8 @@ __device__ void load_slab(const BatchView& batch, std::size_t first, std::uint32
   const std::size_t entry = first + row;
   const bool real = inside && row < count;
   store4(&users[row][c], real ? load4(batch.row(entry) + column + c) : zero);
-  store4(&positives[row][c],
-         real ? load4(batch.row(batch.positive(entry)) + column + c) : zero);
-  store4(&negatives[row][c],
-         inside ? load4(batch.row(batch.negative(entry)) + column + c) : zero);
+  store4(&positives[row][c], real ? load4(batch.row(batch.positive(entry)) + column + c) : zero);
+  store4(&negatives[row][c], inside ? load4(batch.row(batch.negative(entry)) + column + c) : zero);
 }
 
 __device__ inline float sum_of_entry(float value) {  // over the kPart threads of an entry

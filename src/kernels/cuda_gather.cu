@@ -45,7 +45,10 @@ struct Team {
   static constexpr int kTeam = kLanes > 8 ? kLanes : 8;
   static constexpr int kGroups = kTeam / kLanes;
   static constexpr int kTeams = kThreads / kTeam;  // rows that a block takes
-  static constexpr int kAtOnce = kLanes == 32 ? 8 : 4;  // loads of a thread under way together
+  static constexpr int kAtOnce = 4;  // rows of a thread under way together; 8 leave too few threads
+  // Long rows are often neighbours and would meet in one block: a block's rows lie far apart where
+  // neighbours have nothing else in common that is worth it, as the cache lines of wide rows.
+  static constexpr bool kSpread = kLanes <= 8;
 };
 
 // A team's sum over the entries columns[0 .. count) of the four columns at `column`; every thread
@@ -55,23 +58,28 @@ __device__ float4 sum_entries(const GatherArgs& args, const std::uint32_t* colum
                               std::uint32_t count, std::uint32_t column, bool active) {
   const In* const in = rows_of<In>(args) + column;
   float4 sum = {0, 0, 0, 0};
-  for (std::uint32_t e = threadIdx.x % T::kTeam / T::kLanes; e < count;
-       e += T::kAtOnce * T::kGroups) {
-    std::uint32_t rows[T::kAtOnce];
-    float4 values[T::kAtOnce];
+  std::uint32_t rows[T::kAtOnce];
+  const auto ask_for = [&](std::uint32_t e) {
 #pragma unroll
     for (int i = 0; i < T::kAtOnce; ++i) {
       rows[i] = e + i * T::kGroups < count ? __ldg(columns + e + i * T::kGroups) : ~0U;
     }
+  };
+  std::uint32_t e = threadIdx.x % T::kTeam / T::kLanes;
+  ask_for(e);
+  while (e < count) {
+    float4 values[T::kAtOnce];
+    float weights[T::kAtOnce];
 #pragma unroll
     for (int i = 0; i < T::kAtOnce; ++i) {
-      values[i] = active && rows[i] != ~0U ? load(in + std::size_t{rows[i]} * args.stride)
-                                           : float4{0, 0, 0, 0};
+      const bool there = active && rows[i] != ~0U;
+      values[i] = there ? load(in + std::size_t{rows[i]} * args.stride) : float4{0, 0, 0, 0};
+      weights[i] = kWeighted && there ? __ldg(args.column_weight + rows[i]) : 1.0F;
     }
+    e += T::kAtOnce * T::kGroups;
+    ask_for(e);  // the next rows' numbers come while these rows do
 #pragma unroll
-    for (int i = 0; i < T::kAtOnce; ++i) {
-      add(sum, kWeighted && rows[i] != ~0U ? __ldg(args.column_weight + rows[i]) : 1.0F, values[i]);
-    }
+    for (int i = 0; i < T::kAtOnce; ++i) add(sum, weights[i], values[i]);
   }
   // Teams of a warp may be elsewhere: a team only waits for itself.
   const unsigned team_lanes = T::kTeam == 32 ? ~0U : (1U << (T::kTeam % 32)) - 1U;
@@ -104,8 +112,8 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
   }
 }
 
-// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. What is known of
-// rows that are zero (in_touched) is not used: asking for it costs more than reading them.
+// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. What is known
+// of rows that are zero (in_touched) is not used: asking for it costs more than reading them.
 template <typename T, bool kWeighted, typename In>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const GatherArgs args, std::uint32_t num_rows, std::uint32_t first_column,
@@ -115,12 +123,14 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t lane = threadIdx.x % T::kTeam;
   const std::uint32_t column = first_column + 4 * (T::kLanes * blockIdx.y + lane % T::kLanes);
   const bool active = column < end_column;
-  const std::uint32_t first_row = blockIdx.x * T::kTeams;
+  const auto row_of = [&](std::uint32_t index) {
+    return T::kSpread ? blockIdx.x + index * gridDim.x : blockIdx.x * T::kTeams + index;
+  };
   const auto is_needed = [&](std::uint32_t row) {
     return row < num_rows && (args.needed == nullptr || args.needed[row] != 0);
   };
 
-  const std::uint32_t own = first_row + team;
+  const std::uint32_t own = row_of(team);
   bool is_long = false;
   if (is_needed(own)) {
     const std::uint64_t begin = args.offsets[own];
@@ -133,16 +143,16 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   if (__syncthreads_or(is_long) == 0) return;
-  for (std::uint32_t row = first_row; row < first_row + T::kTeams; ++row) {
+  for (std::uint32_t index = 0; index < T::kTeams; ++index) {
+    const std::uint32_t row = row_of(index);
     if (!is_needed(row)) continue;
     const std::uint64_t begin = args.offsets[row];
     const std::uint64_t count = args.offsets[row + 1] - begin;
     if (count <= kLongRow) continue;
     const std::uint64_t from = count * team / T::kTeams;
     const std::uint64_t to = count * (team + 1) / T::kTeams;
-    const float4 part =
-        sum_entries<T, kWeighted, In>(args, args.columns + begin + from,
-                                      static_cast<std::uint32_t>(to - from), column, active);
+    const float4 part = sum_entries<T, kWeighted, In>(
+        args, args.columns + begin + from, static_cast<std::uint32_t>(to - from), column, active);
     if (lane < T::kLanes) parts[team][lane] = part;
     __syncthreads();
     if (team == 0 && lane < T::kLanes && active) {

@@ -49,15 +49,18 @@ void finish_step(StepRecord* record, const float* loss, const double* parts, dou
 
 // The best k of each of `count` users by their rows of `scores`, higher first, then lower items.
 struct TopArgs {
-  const float* scores = nullptr;         // [count][num_items]
+  const float* scores = nullptr;  // [count][num_items]
   std::uint32_t num_items = 0;
   const std::uint32_t* users = nullptr;  // by row of scores
   std::uint32_t count = 0;
   const std::uint64_t* offsets = nullptr;  // of the graph: its neighbours are left out
   const std::uint32_t* columns = nullptr;
   std::uint32_t num_users = 0;
-  std::uint32_t k = 0;  // at most kMostTop
-  std::uint32_t* ranked = nullptr;  // out: [count][k] items; ~0 where there are fewer than k
+  std::uint32_t k = 0;              // at most kMostTop
+  std::uint32_t* ranked = nullptr;  // out: [count][k] items; ~0 where there are fewer than k; or
+  std::uint32_t* hits = nullptr;    // out: by user, bit p is set if the item at place p is held out
+  const std::uint64_t* held_offsets = nullptr;  // held-out items of the c-th user: [c], [c + 1]
+  const std::uint32_t* held_items = nullptr;    // ascending for each
 };
 constexpr std::uint32_t kMostTop = 256;
 void top_items(const TopArgs& args, Stream stream);

@@ -7,12 +7,12 @@ namespace bet::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kAtOnce = 4;
+constexpr unsigned kAtOnce = 8;
 constexpr unsigned kTile = kThreads * kAtOnce;  // items that a block looks at between two looks at
                                                 // its candidates
 constexpr unsigned kCapacity = 2 * kTile;       // of candidates
 constexpr unsigned kManyKeys = 192;             // candidates beside the best that are worth sorting
-static_assert(kMostTop + kManyKeys <= kTile);
+static_assert(kMostTop + kManyKeys <= kTile && kMostTop <= kThreads);
 
 // (score, item) as one number that is higher for higher scores, then for lower items.
 __device__ inline unsigned long long key_of(float score, std::uint32_t item) {
@@ -23,6 +23,21 @@ __device__ inline unsigned long long key_of(float score, std::uint32_t item) {
 __device__ inline float score_of(unsigned long long key) {
   const auto ordered = static_cast<unsigned>(key >> 32);
   return __uint_as_float((ordered & 0x80000000U) != 0 ? ordered & 0x7fffffffU : ~ordered);
+}
+
+// Whether `value` is among the ascending `values`.
+__device__ inline bool contains(const std::uint32_t* values, unsigned count, std::uint32_t value) {
+  unsigned first = 0;
+  unsigned last = count;
+  while (first < last) {
+    const unsigned middle = (first + last) / 2;
+    if (values[middle] < value) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first < count && values[first] == value;
 }
 
 // Bitonic sort, highest first; `count` is a power of two.
@@ -55,18 +70,7 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
   const std::uint32_t* const seen = args.columns + args.offsets[user];
   const auto num_seen = static_cast<unsigned>(args.offsets[user + 1] - args.offsets[user]);
   const auto is_seen = [&](std::uint32_t item) {
-    const std::uint32_t node = args.num_users + item;
-    unsigned first = 0;
-    unsigned last = num_seen;
-    while (first < last) {
-      const unsigned middle = (first + last) / 2;
-      if (seen[middle] < node) {
-        first = middle + 1;
-      } else {
-        last = middle;
-      }
-    }
-    return first < num_seen && seen[first] == node;
+    return contains(seen, num_seen, args.num_users + item);
   };
   float threshold = -INFINITY;
   const auto keep_best = [&] {
@@ -91,6 +95,20 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
     }
   };
   ask_for(0);
+  // As many of the first tile's items reach the k-th best of its threads' own best: with that as
+  // the first threshold only few of them become candidates.
+  unsigned long long own_best = 0;
+#pragma unroll
+  for (unsigned i = 0; i < kAtOnce; ++i) {
+    const std::uint32_t item = kThreads * i + threadIdx.x;
+    if (item >= args.num_items || isnan(next[i])) continue;
+    const unsigned long long key = key_of(next[i], item);
+    if (key > own_best && !is_seen(item)) own_best = key;
+  }
+  keys[threadIdx.x] = own_best;
+  __syncthreads();
+  sort_keys(keys, kThreads);
+  if (keys[args.k - 1] != 0) threshold = score_of(keys[args.k - 1]);
   if (threadIdx.x == 0) num_keys = 0;
   __syncthreads();
   for (std::uint32_t base = 0; base < args.num_items; base += kTile) {
@@ -113,9 +131,21 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
     if (many) keep_best();
   }
   keep_best();
-  for (unsigned i = threadIdx.x; i < args.k; i += kThreads) {
-    args.ranked[std::size_t{blockIdx.x} * args.k + i] =
-        keys[i] == 0 ? ~std::uint32_t{0} : ~static_cast<std::uint32_t>(keys[i]);
+  const auto item_at = [&](unsigned place) {
+    return keys[place] == 0 ? ~std::uint32_t{0} : ~static_cast<std::uint32_t>(keys[place]);
+  };
+  if (args.ranked != nullptr) {
+    for (unsigned i = threadIdx.x; i < args.k; i += kThreads) {
+      args.ranked[std::size_t{blockIdx.x} * args.k + i] = item_at(i);
+    }
+  }
+  if (args.hits != nullptr && threadIdx.x < 32) {
+    const std::uint32_t* const held = args.held_items + args.held_offsets[blockIdx.x];
+    const auto num_held =
+        static_cast<unsigned>(args.held_offsets[blockIdx.x + 1] - args.held_offsets[blockIdx.x]);
+    const bool hit = threadIdx.x < args.k && contains(held, num_held, item_at(threadIdx.x));
+    const unsigned mask = __ballot_sync(0xffffffffU, hit);
+    if (threadIdx.x == 0) args.hits[blockIdx.x] = mask;
   }
 }
 

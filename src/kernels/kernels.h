@@ -33,12 +33,12 @@ constexpr std::uint32_t kPool = 32;
 // This one product is a layer of propagation and, with a batch's places as entries, the gradient of
 // the BPR loss.
 struct GatherArgs {
-  const std::uint64_t* offsets = nullptr;  // entries of row r: from offsets[r - first_row]
-  std::size_t first_row = 0;               // always 0 on the GPU
-  const std::uint32_t* columns = nullptr;  // by entry, and kColumnSlack more
-  const float* column_weight = nullptr;    // by column; null: all one
-  const float* in = nullptr;               // fp32 rows to gather; or
-  const std::uint16_t* in_bf16 = nullptr;  // bfloat16 rows
+  const std::uint64_t* offsets = nullptr;      // entries of row r: from offsets[r - first_row]
+  std::size_t first_row = 0;                   // always 0 on the GPU
+  const std::uint32_t* columns = nullptr;      // by entry, and kColumnSlack more
+  const float* column_weight = nullptr;        // by column; null: all one
+  const float* in = nullptr;                   // fp32 rows to gather; or
+  const std::uint16_t* in_bf16 = nullptr;      // bfloat16 rows
   const std::uint8_t* in_touched = nullptr;    // by column; rows of 0 are zero. null: not known
   const float* base = nullptr;                 // may be null: nothing is added
   const float* base_scale = nullptr;           // by row
@@ -60,16 +60,16 @@ struct GatherArgs {
 // negatives, block by block.
 struct BprArgs {
   const float* vectors = nullptr;
-  std::uint32_t stride = 0;            // of vectors and contributions
-  std::uint32_t first_column = 0;      // the model's own columns, a multiple of 8
-  std::uint32_t columns = 0;           // how many: row_stride of its width
+  std::uint32_t stride = 0;              // of vectors and contributions
+  std::uint32_t first_column = 0;        // the model's own columns, a multiple of 8
+  std::uint32_t columns = 0;             // how many: row_stride of its width
   const std::uint32_t* rows = nullptr;   // by place
   const std::uint32_t* known = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
                                          // negative is one of the user's own items
   std::uint32_t size = 0;
-  std::uint32_t pool = 1;         // 1 or kPool
-  float* loss = nullptr;          // by entry: the mean over its negatives of
-                                  // softplus(score_neg - score_pos); known ones count as zero
+  std::uint32_t pool = 1;          // 1 or kPool
+  float* loss = nullptr;           // by entry: the mean over its negatives of
+                                   // softplus(score_neg - score_pos); known ones count as zero
   float* contributions = nullptr;  // by place: the part of it in the gradient of the batch's mean
                                    // loss for its row
 };
@@ -97,16 +97,16 @@ struct AdamArgs {
   float* moment2 = nullptr;
   const float* gradient = nullptr;
   std::uint32_t stride = 0;
-  std::uint32_t first_column = 0;                 // as in BprArgs
+  std::uint32_t first_column = 0;  // as in BprArgs
   std::uint32_t columns = 0;
-  const std::uint16_t* sizes = nullptr;           // by row
-  const std::uint64_t* batch_offsets = nullptr;   // places of row r in the batch: [r], [r + 1]
+  const std::uint16_t* sizes = nullptr;          // by row
+  const std::uint64_t* batch_offsets = nullptr;  // places of row r in the batch: [r], [r + 1]
   float l2 = 0;
   float beta1 = 0.9F;
   float beta2 = 0.999F;
   float epsilon = 1e-8F;
-  const StepRate* rates = nullptr;      // by step
-  const StepRecord* record = nullptr;   // whose `steps` are done
+  const StepRate* rates = nullptr;     // by step
+  const StepRecord* record = nullptr;  // whose `steps` are done
 };
 
 // Full ranking of a block of users over all items, kept to the best `k`.

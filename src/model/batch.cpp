@@ -19,8 +19,8 @@ Batch::Batch(std::uint32_t size, std::uint32_t pool, std::int64_t num_rows,
   rows = at::zeros({num_places}, options.dtype(at::kInt));
   known = at::zeros({size}, options.dtype(at::kInt));
   offsets = at::zeros({num_rows + 1}, options.dtype(at::kLong));
-  places = at::zeros({num_places + static_cast<std::int64_t>(kColumnSlack)},
-                     options.dtype(at::kInt));
+  places =
+      at::zeros({num_places + static_cast<std::int64_t>(kColumnSlack)}, options.dtype(at::kInt));
   touched = at::zeros({num_rows}, options.dtype(at::kByte));
   numbers = at::arange(num_places, options.dtype(at::kInt));
 }

@@ -172,8 +172,8 @@ class CpuExecutor final : public Executor {
     std::array<double, kParts> squares{};
     parallel_chunks(kParts, [&](std::int64_t part) {
       const auto index = static_cast<std::size_t>(part);
-      squares[index] = kernels().adam_rows(args, num_rows * index / kParts,
-                                           num_rows * (index + 1) / kParts);
+      squares[index] =
+          kernels().adam_rows(args, num_rows * index / kParts, num_rows * (index + 1) / kParts);
     });
     const double total =
         *loss + squares_scale * std::accumulate(squares.begin(), squares.end(), 0.0);
@@ -190,6 +190,31 @@ class CpuExecutor final : public Executor {
                                 std::uint32_t k) override {
     return cpu_top_items(vectors, columns, users, seen, k);
   }
+
+  std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const ModelColumns& columns,
+                                      const HeldOutItems& held, const Graph& seen,
+                                      std::uint32_t k) override {
+    const std::vector<ItemId> ranked = cpu_top_items(vectors, columns, held.users, seen, k);
+    std::vector<std::uint32_t> hits(held.users.size());
+    constexpr std::int64_t kGrain = 1024;
+    at::parallel_for(
+        0, static_cast<std::int64_t>(hits.size()), kGrain,
+        [&](std::int64_t begin, std::int64_t end) {
+          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+            for (std::uint32_t place = 0; place < k; ++place) {
+              const bool hit = std::binary_search(
+                  held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i]),
+                  held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i + 1]),
+                  ranked[i * k + place]);
+              hits[i] |= std::uint32_t{hit} << place;
+            }
+          }
+        });
+    return hits;
+  }
+
+  void beside(const std::function<void()>& work) override { work(); }
+  void join() override {}
 
   std::unique_ptr<Loop> make_loop() override { return std::make_unique<CpuLoop>(); }
   void wait() override {}

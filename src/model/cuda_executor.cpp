@@ -1,6 +1,7 @@
 // The only file that knows LibTorch's CUDA side: streams, graphs and memory.
 
 #include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -55,8 +56,9 @@ class CudaLoop final : public Executor::Loop {
 
 class CudaExecutor final : public Executor {
  public:
-  // Everything runs on one stream that is not the default one, which cannot be recorded.
-  explicit CudaExecutor(const at::Device& device) : device_(device) {
+  // Everything runs on streams that are not the default one, which cannot be recorded.
+  explicit CudaExecutor(const at::Device& device)
+      : device_(device), side_(c10::cuda::getStreamFromPool(false, device.index())) {
     c10::cuda::set_device(device.index());
     c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(false, device.index()));
   }
@@ -95,52 +97,52 @@ class CudaExecutor final : public Executor {
     cuda::finish_step(record, loss, parts, squares_scale, current_stream());
   }
 
-  // Scores of some users at a time by one matrix product, then the best of each.
   std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
                                 std::span<const UserId> users, const Graph& seen,
                                 std::uint32_t k) override {
-    constexpr std::int64_t kScores = std::int64_t{1} << 26;  // of one product; 256 MiB
     const auto num_users = static_cast<std::int64_t>(users.size());
-    if (num_users == 0) return {};
-    const auto options = at::TensorOptions(device_);
     at::Tensor ids = at::empty({num_users}, at::kInt);
     std::memcpy(ids.data_ptr(), users.data(), users.size() * sizeof(UserId));
-    ids = ids.to(device_);
-    const at::Tensor own = vectors.slice(1, columns.first, columns.first + columns.width);
-    const at::Tensor items = own.slice(0, seen.num_users).t();
-    const at::Tensor rows = own.index_select(0, ids);
-    const std::int64_t block =
-        std::clamp<std::int64_t>(kScores / seen.num_items, 1, num_users);
-    const at::Tensor scores = at::empty({block, seen.num_items}, options.dtype(at::kFloat));
-    const at::Tensor ranked = at::empty({num_users, k}, options.dtype(at::kInt));
-    for (std::int64_t first = 0; first < num_users; first += block) {
-      const std::int64_t count = std::min(block, num_users - first);
-      at::Tensor out = scores.slice(0, 0, count);
-      at::mm_out(out, rows.slice(0, first, first + count), items);
-      cuda::TopArgs args;
-      args.scores = scores.data_ptr<float>();
-      args.num_items = seen.num_items;
-      args.users = words(ids) + first;
-      args.count = static_cast<std::uint32_t>(count);
-      args.offsets = long_words(seen.offsets);
-      args.columns = words(seen.columns);
-      args.num_users = seen.num_users;
-      args.k = k;
+    const at::Tensor ranked = at::empty({num_users, k}, at::TensorOptions(device_).dtype(at::kInt));
+    cuda::TopArgs args;
+    args.k = k;
+    rank(vectors, columns, ids.to(device_), seen, [&](std::int64_t first) {
       args.ranked = words(ranked) + first * k;
-      cuda::top_items(args, current_stream());
-    }
-    const at::Tensor found = ranked.cpu();
-    const std::uint32_t* const begin = words(found);
-    return {begin, begin + num_users * k};
+      return args;
+    });
+    return read_back(ranked);
   }
+
+  std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const ModelColumns& columns,
+                                      const HeldOutItems& held, const Graph& seen,
+                                      std::uint32_t k) override {
+    const at::Tensor hits =
+        at::empty({held.device_users.size(0)}, at::TensorOptions(device_).dtype(at::kInt));
+    cuda::TopArgs args;
+    args.k = k;
+    args.held_items = words(held.device_items);
+    rank(vectors, columns, held.device_users, seen, [&](std::int64_t first) {
+      args.held_offsets = long_words(held.device_offsets) + first;
+      args.hits = words(hits) + first;
+      return args;
+    });
+    return read_back(hits);
+  }
+
+  void beside(const std::function<void()>& work) override {
+    fork_.record(c10::cuda::getCurrentCUDAStream());
+    fork_.block(side_);
+    const c10::cuda::CUDAStreamGuard guard(side_);
+    work();
+    joined_.record(side_);
+  }
+  void join() override { joined_.block(c10::cuda::getCurrentCUDAStream()); }
 
   std::unique_ptr<Loop> make_loop() override { return std::make_unique<CudaLoop>(); }
 
   void wait() override { c10::cuda::getCurrentCUDAStream().synchronize(); }
 
-  std::string name() const override {
-    return at::cuda::getDeviceProperties(device_.index())->name;
-  }
+  std::string name() const override { return at::cuda::getDeviceProperties(device_.index())->name; }
 
   std::uint64_t free_bytes() const override {
     c10::cuda::CUDACachingAllocator::emptyCache();
@@ -152,7 +154,47 @@ class CudaExecutor final : public Executor {
   }
 
  private:
+  static std::vector<std::uint32_t> read_back(const at::Tensor& tensor) {
+    const at::Tensor here = tensor.cpu();
+    return {words(here), words(here) + here.numel()};
+  }
+
+  // Scores of some users at a time by one matrix product, then the best of each. `arguments` gives
+  // what to do with those of the users from a place on.
+  template <typename Arguments>
+  void rank(const at::Tensor& vectors, const ModelColumns& columns, const at::Tensor& users,
+            const Graph& seen, const Arguments& arguments) {
+    constexpr std::int64_t kScores = std::int64_t{1} << 27;  // of one product, at most; 512 MiB
+    constexpr std::int64_t kUsers = 2112;                    // 16 for each of an H200's processors
+    const std::int64_t num_users = users.size(0);
+    if (num_users == 0) return;
+    const at::Tensor own = vectors.slice(1, columns.first, columns.first + columns.width);
+    const at::Tensor items = own.slice(0, seen.num_users).t().contiguous();  // faster so
+    const at::Tensor rows = own.index_select(0, users);
+    const std::int64_t block =
+        std::min({std::max<std::int64_t>(kScores / seen.num_items, 1), kUsers, num_users});
+    const at::Tensor scores =
+        at::empty({block, seen.num_items}, at::TensorOptions(device_).dtype(at::kFloat));
+    for (std::int64_t first = 0; first < num_users; first += block) {
+      const std::int64_t count = std::min(block, num_users - first);
+      at::Tensor out = scores.slice(0, 0, count);
+      at::mm_out(out, rows.slice(0, first, first + count), items);
+      cuda::TopArgs args = arguments(first);
+      args.scores = scores.data_ptr<float>();
+      args.num_items = seen.num_items;
+      args.users = words(users) + first;
+      args.count = static_cast<std::uint32_t>(count);
+      args.offsets = long_words(seen.offsets);
+      args.columns = words(seen.columns);
+      args.num_users = seen.num_users;
+      cuda::top_items(args, current_stream());
+    }
+  }
+
   at::Device device_;
+  c10::cuda::CUDAStream side_;
+  at::cuda::CUDAEvent fork_;
+  at::cuda::CUDAEvent joined_;
 };
 
 }  // namespace

@@ -6,12 +6,15 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/batch_draw.h"
 #include "kernels/kernels.h"
 #include "model/batch.h"
 #include "model/graph.h"
+#include "model/held_out_items.h"
 #include "model/masked_table.h"
 
 namespace bet {
@@ -40,6 +43,16 @@ class Executor {
   virtual std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
                                         std::span<const UserId> users, const Graph& seen,
                                         std::uint32_t k) = 0;
+
+  // Of the best k <= 32 items, as top_items gives them, those that are held out: by user a bit for
+  // each place.
+  virtual std::vector<std::uint32_t> top_hits(const at::Tensor& vectors,
+                                              const ModelColumns& columns, const HeldOutItems& held,
+                                              const Graph& seen, std::uint32_t k) = 0;
+
+  // Runs `work` beside what is asked for next, until join(): for work that neither needs.
+  virtual void beside(const std::function<void()>& work) = 0;
+  virtual void join() = 0;
 
   // Runs the same work again and again, as fast as the device can be told to: on the GPU it is
   // recorded once and replayed. `work` must always be the same and read nothing back.

@@ -27,9 +27,9 @@ std::span<const ItemId> items_of(const Split& split, TrainingPart part, UserId u
 
 Graph Graph::to(const at::Device& device) const {
   Graph moved = *this;
-  for (at::Tensor* tensor : {&moved.offsets, &moved.columns, &moved.active_users,
-                             &moved.inverse_root, &moved.inverse_degree, &moved.quarter,
-                             &moved.quarter_root}) {
+  for (at::Tensor* tensor :
+       {&moved.offsets, &moved.columns, &moved.active_users, &moved.inverse_root,
+        &moved.inverse_degree, &moved.quarter, &moved.quarter_root}) {
     *tensor = tensor->to(device);
   }
   return moved;

@@ -34,8 +34,9 @@ MaskedTable MaskedTable::only(std::size_t model) const {
   MaskedTable table;
   table.values = values.slice(1, columns.first, columns.first + row_stride(columns.width))
                      .clone(at::MemoryFormat::Contiguous);
-  table.sizes = sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
-                    .clone();
+  table.sizes =
+      sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
+          .clone();
   table.models = {{0, columns.width}};
   return table;
 }
@@ -60,8 +61,10 @@ MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, doub
   table.sizes = at::empty({static_cast<std::int64_t>(plans.size()), num_rows}, at::kShort);
   auto* next_size = table.sizes.data_ptr<std::int16_t>();
   for (const SizePlan& plan : plans) {
-    for (const std::uint16_t size : plan.user_sizes()) *next_size++ = static_cast<std::int16_t>(size);
-    for (const std::uint16_t size : plan.item_sizes()) *next_size++ = static_cast<std::int16_t>(size);
+    for (const std::uint16_t size : plan.user_sizes())
+      *next_size++ = static_cast<std::int16_t>(size);
+    for (const std::uint16_t size : plan.item_sizes())
+      *next_size++ = static_cast<std::int16_t>(size);
   }
   const auto* sizes = table.sizes.data_ptr<std::int16_t>();
   auto* values = table.values.data_ptr<float>();

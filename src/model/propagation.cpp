@@ -71,7 +71,8 @@ at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision 
 
   args.base_scale = graph.quarter.data_ptr<float>();
   args.sum_scale = graph.quarter_root.data_ptr<float>();
-  if (touched_out != nullptr) args.needed = bytes(*touched_out);
+  // On the GPU the batch is still being drawn when its rows' vectors are computed.
+  if (touched_out != nullptr && x.is_cpu()) args.needed = bytes(*touched_out);
   set_in(args, h2);
   set_out(args, result);
   executor.gather_rows(args, num_rows);

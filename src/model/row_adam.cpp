@@ -30,9 +30,9 @@ RowAdam::RowAdam(const MaskedTable& table, const AdamOptions& options, std::uint
   std::vector<StepRate> rates;
   for (std::uint64_t step = 0; step < max_steps; ++step) {
     const auto t = static_cast<double>(step + 1);
-    rates.push_back(
-        {static_cast<float>(rate_after(step) / (1.0 - std::pow(options_.beta1, t))),
-         static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(static_cast<double>(options_.beta2), t)))});
+    rates.push_back({static_cast<float>(rate_after(step) / (1.0 - std::pow(options_.beta1, t))),
+                     static_cast<float>(
+                         1.0 / std::sqrt(1.0 - std::pow(static_cast<double>(options_.beta2), t)))});
   }
   rates_ = bytes_on(rates.data(), rates.size() * sizeof(StepRate), table.values.device());
   records_ = bytes_on(std::vector<StepRecord>(table.models.size()).data(),

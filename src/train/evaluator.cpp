@@ -1,47 +1,51 @@
 #include "train/evaluator.h"
 
-#include <ATen/Parallel.h>
+#include <ATen/ops/from_blob.h>
 
 #include "model/executor.h"
 
 namespace bet {
+namespace {
 
-Metrics evaluate(const at::Tensor& vectors, const ModelColumns& columns, const Split& split,
-                 HeldOut held_out, const Graph& seen) {
-  const auto held_out_of = [&](UserId user) {
-    return held_out == HeldOut::kValidation ? split.validation(user) : split.test(user);
-  };
-  std::vector<UserId> users;
+template <typename T>
+at::Tensor on_device(const std::vector<T>& values, at::ScalarType type, const at::Device& device) {
+  return at::from_blob(const_cast<T*>(values.data()), {static_cast<std::int64_t>(values.size())},
+                       at::TensorOptions(type))
+      .to(device);
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const Split& split, HeldOut held_out, const Graph& seen) : seen_(seen) {
+  held_.offsets.push_back(0);
   for (UserId user = 0; user < split.num_users(); ++user) {
-    if (!held_out_of(user).empty()) users.push_back(user);
+    const auto items = held_out == HeldOut::kValidation ? split.validation(user) : split.test(user);
+    if (items.empty()) continue;
+    held_.users.push_back(user);
+    held_.items.insert(held_.items.end(), items.begin(), items.end());
+    held_.offsets.push_back(held_.items.size());
   }
-  constexpr std::uint32_t kTop = kCutoffs.back();
-  const std::vector<ItemId> ranked =
-      executor_for(vectors.device()).top_items(vectors, columns, users, seen, kTop);
-  std::vector<Metrics> each(users.size());
-  constexpr std::int64_t kGrain = 1024;
-  at::parallel_for(0, static_cast<std::int64_t>(users.size()), kGrain,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (auto i = static_cast<std::size_t>(begin);
-                          i < static_cast<std::size_t>(end); ++i) {
-                       std::span<const ItemId> top(ranked.data() + i * kTop, kTop);
-                       while (!top.empty() && top.back() == ~ItemId{0}) {
-                         top = top.first(top.size() - 1);
-                       }
-                       each[i] = user_metrics(top, held_out_of(users[i]));
-                     }
-                   });
+  if (seen.device().is_cpu()) return;
+  held_.device_users = on_device(held_.users, at::kInt, seen.device());
+  held_.device_offsets = on_device(held_.offsets, at::kLong, seen.device());
+  held_.device_items = on_device(held_.items, at::kInt, seen.device());
+}
+
+Metrics Evaluator::measure(const at::Tensor& vectors, const ModelColumns& columns) const {
+  const std::vector<std::uint32_t> hits =
+      executor_for(vectors.device()).top_hits(vectors, columns, held_, seen_, kCutoffs.back());
   Metrics mean;
-  for (const Metrics& one : each) {  // in one order: sums do not depend on threads
+  for (std::size_t i = 0; i < hits.size(); ++i) {  // in one order: sums do not depend on threads
+    const Metrics one = user_metrics(hits[i], held_.offsets[i + 1] - held_.offsets[i]);
     for (std::size_t c = 0; c < kCutoffs.size(); ++c) {
       mean.recall[c] += one.recall[c];
       mean.ndcg[c] += one.ndcg[c];
     }
   }
-  mean.num_users = users.size();
-  for (std::size_t c = 0; c < kCutoffs.size() && !users.empty(); ++c) {
-    mean.recall[c] /= static_cast<double>(users.size());
-    mean.ndcg[c] /= static_cast<double>(users.size());
+  mean.num_users = hits.size();
+  for (std::size_t c = 0; c < kCutoffs.size() && !hits.empty(); ++c) {
+    mean.recall[c] /= static_cast<double>(hits.size());
+    mean.ndcg[c] /= static_cast<double>(hits.size());
   }
   return mean;
 }

@@ -1,7 +1,6 @@
 #include "train/fit.h"
 
 #include <ATen/ops/empty.h>
-
 #include <c10/util/Exception.h>
 
 #include <chrono>
@@ -148,8 +147,7 @@ FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& o
 
   Checkpoint final_model;
   final_model.texts = {{"identity", identity}};
-  final_model.tensors = {{"table", result.table.values},
-                         {"sizes", sizes_as_floats(result.table)}};
+  final_model.tensors = {{"table", result.table.values}, {"sizes", sizes_as_floats(result.table)}};
   write_checkpoint(final_model, folder / "final.ckpt");
   std::filesystem::remove(state_path);
   return result;

@@ -1,6 +1,5 @@
 #include "train/metrics.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace bet {
@@ -24,24 +23,21 @@ const auto kDiscount = [] {
 
 }  // namespace
 
-Metrics user_metrics(std::span<const std::uint32_t> ranked,
-                     std::span<const std::uint32_t> held_out) {
+Metrics user_metrics(std::uint32_t hits, std::size_t num_held_out) {
   Metrics metrics;
   metrics.num_users = 1;
-  std::uint32_t hits = 0;
+  std::uint32_t found = 0;
   double gain = 0;
   double ideal = 0;
   std::size_t cutoff = 0;
   for (std::uint32_t place = 0; place < kCutoffs.back(); ++place) {
-    const double discount = kDiscount[place];
-    if (place < held_out.size()) ideal += discount;
-    if (place < ranked.size() &&
-        std::binary_search(held_out.begin(), held_out.end(), ranked[place])) {
-      ++hits;
-      gain += discount;
+    if (place < num_held_out) ideal += kDiscount[place];
+    if ((hits >> place & 1) != 0) {
+      ++found;
+      gain += kDiscount[place];
     }
     if (place + 1 == kCutoffs[cutoff]) {
-      metrics.recall[cutoff] = hits / static_cast<double>(held_out.size());
+      metrics.recall[cutoff] = found / static_cast<double>(num_held_out);
       metrics.ndcg[cutoff] = gain / ideal;
       ++cutoff;
     }

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 namespace bet {
 
@@ -20,9 +19,8 @@ struct Metrics {
   double score() const;
 };
 
-// Of one user: `ranked` best first (at least the largest cut-off, unless there are fewer items),
-// `held_out` ascending and not empty.
-Metrics user_metrics(std::span<const std::uint32_t> ranked,
-                     std::span<const std::uint32_t> held_out);
+// Of one user: bit p of `hits` is set if the item ranked at place p is one of `num_held_out`, which
+// is not 0.
+Metrics user_metrics(std::uint32_t hits, std::size_t num_held_out);
 
 }  // namespace bet

@@ -38,10 +38,11 @@ ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> p
 }
 
 void ModelInTraining::run_step() {
-  sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_);
+  executor_.beside([this] { sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_); });
   const at::Tensor values = table_.values.detach().set_requires_grad(true);
-  const at::Tensor loss =
-      bpr_loss(backbone_->vectors(values, &batch_.touched), table_.models, batch_);
+  const at::Tensor vectors = backbone_->vectors(values, &batch_.touched);
+  executor_.join();
+  const at::Tensor loss = bpr_loss(vectors, table_.models, batch_);
   const at::Tensor gradient = torch::autograd::grad({loss}, {values}, {ones_})[0];
   // The regulariser l2 * sum of the batch's squared rows / size comes out of Adam's pass.
   adam_.step(table_, gradient, batch_, options_.l2, loss);
@@ -109,8 +110,8 @@ std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans
   constexpr std::uint64_t kTables = 16;
   constexpr std::uint64_t kContributions = 2 * 3;
   constexpr std::uint64_t kRanking = std::uint64_t{1} << 29;
-  return 4 * columns * (kTables * static_cast<std::uint64_t>(graph.num_nodes()) +
-                        kContributions * entries) +
+  return 4 * columns *
+             (kTables * static_cast<std::uint64_t>(graph.num_nodes()) + kContributions * entries) +
          4 * static_cast<std::uint64_t>(graph.columns.size(0)) + kRanking;
 }
 

@@ -24,8 +24,8 @@ struct ModelOptions {
 };
 
 // Models in training side by side, one for each plan: one table, the same batches, one pass over
-// the graph for all; each is what it would be alone, up to rounding. On the device of `graph`, which
-// must outlive it.
+// the graph for all; each is what it would be alone, up to rounding. On the device of `graph`,
+// which must outlive it.
 class ModelInTraining {
  public:
   ModelInTraining(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,

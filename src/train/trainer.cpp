@@ -191,8 +191,7 @@ class Convergence {
   }
   bool has_measured() const { return !histories_[0].empty() || best_[0].table.values.defined(); }
 
-  void measure(Training& training, const Split& split, const Graph& graph,
-               const TrainingHooks& hooks) {
+  void measure(Training& training, const Evaluator& evaluator, const TrainingHooks& hooks) {
     training.pause();
     ModelInTraining& model = training.model();
     const std::vector<double> losses = model.take_mean_losses();
@@ -200,8 +199,7 @@ class Convergence {
     const at::Tensor vectors = model.vectors();
     for (std::size_t i = 0; i < best_.size(); ++i) {
       if (done(best_[i])) continue;
-      const Metrics metrics =
-          evaluate(vectors, model.table().models[i], split, HeldOut::kValidation, graph);
+      const Metrics metrics = evaluator.measure(vectors, model.table().models[i]);
       BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
       best_[i].offer(metrics, model.table(), i, model.num_steps());
       histories_[i].push_back({model.num_steps(), losses[i], metrics});
@@ -258,12 +256,15 @@ class Convergence {
 
 }  // namespace
 
-std::vector<TrainingResult> train_to_convergence(
-    const Split& split, const Graph& graph, std::span<const SizePlan> plans,
-    const ModelOptions& model, const Schedule& schedule, const TrainingHooks& hooks,
-    const Checkpoint* state) {
+std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
+                                                 std::span<const SizePlan> plans,
+                                                 const ModelOptions& model,
+                                                 const Schedule& schedule,
+                                                 const TrainingHooks& hooks,
+                                                 const Checkpoint* state) {
   Training training(graph, plans, model, schedule, hooks);
   Convergence convergence(plans.size(), schedule.patience);
+  const Evaluator evaluator(split, HeldOut::kValidation, graph);
   if (state != nullptr) {
     training.restore(*state);
     convergence.restore(*state, training.model().table());
@@ -278,14 +279,14 @@ std::vector<TrainingResult> train_to_convergence(
     stopped = training.step();
     if (stopped) break;
     const bool measures = schedule.measures_after(training.model().num_steps());
-    if (measures) convergence.measure(training, split, graph, hooks);
+    if (measures) convergence.measure(training, evaluator, hooks);
     training.report("train", schedule.max_steps, convergence.detail());
     if (training.save_is_due(measures)) save();
   }
   // Nothing measured yet, or steps behind the last measurement when there is no more to come.
   if (!convergence.has_measured() ||
       (!stopped && !schedule.measures_after(training.model().num_steps()))) {
-    convergence.measure(training, split, graph, hooks);
+    convergence.measure(training, evaluator, hooks);
   }
   training.pause();
   if (hooks.save) save();

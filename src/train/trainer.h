@@ -35,23 +35,26 @@ struct Measurement {
 };
 
 struct TrainingResult {
-  MaskedTable table;            // the best weights (early stop) or the last (fixed steps), on the CPU
-  std::uint64_t steps = 0;      // that were made
+  MaskedTable table;        // the best weights (early stop) or the last (fixed steps), on the CPU
+  std::uint64_t steps = 0;  // that were made
   std::uint64_t best_step = 0;  // after which the best weights were
   Metrics validation;           // of the best weights; zero for a training of fixed steps
   bool stopped = false;         // by the hook
   std::vector<Measurement> history;
-  double step_seconds = 0;     // mean of a step, without measurements and saves; of all plans together
+  double step_seconds = 0;  // mean of a step, without measurements and saves; of all plans together
   double measure_seconds = 0;  // the last measurement of all plans
 };
 
 // Trains plans side by side on `graph`, on its device, until validation no longer improves
 // (Schedule) for any of them, and keeps each one's best weights; each result is as if the plan had
-// been trained alone, up to rounding. `state`, if not null, is a checkpoint of this very training to go on from.
-std::vector<TrainingResult> train_to_convergence(
-    const Split& split, const Graph& graph, std::span<const SizePlan> plans,
-    const ModelOptions& model, const Schedule& schedule, const TrainingHooks& hooks,
-    const Checkpoint* state = nullptr);
+// been trained alone, up to rounding. `state`, if not null, is a checkpoint of this very training
+// to go on from.
+std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
+                                                 std::span<const SizePlan> plans,
+                                                 const ModelOptions& model,
+                                                 const Schedule& schedule,
+                                                 const TrainingHooks& hooks,
+                                                 const Checkpoint* state = nullptr);
 
 // Trains plans side by side for a fixed number of steps and keeps the last weights; validation is
 // not looked at.

@@ -140,8 +140,7 @@ TEST_P(EveryKernelSet, GatherLeavesRowsThatAreNotNeeded) {
     args.out = out.data();
     kernels().gather_rows(args, 0, product.rows);
     for (std::size_t row = 0; row < product.rows; ++row) {
-      const float expected =
-          needed[row] != 0 ? product.expected(false, row, 0, false) : -99.0F;
+      const float expected = needed[row] != 0 ? product.expected(false, row, 0, false) : -99.0F;
       EXPECT_EQ(out[row * product.stride], expected);
     }
   }

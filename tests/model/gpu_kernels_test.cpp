@@ -7,6 +7,7 @@
 #include "support/gpu.h"
 #include "support/toy_data.h"
 #include "train/batch_sampler.h"
+#include "train/evaluator.h"
 
 // Each CUDA kernel beside its CPU twin, which has its own obvious twin in tests/kernels.
 
@@ -77,8 +78,9 @@ TEST_F(GpuKernels, PropagateAsTheCpuDoes) {
   for (const std::uint32_t width : {3U, 8U, 12U, 20U, 33U, 48U, 64U, 96U, 128U, 150U, 300U}) {
     const torch::Tensor here = random_table(width).requires_grad_(true);
     const torch::Tensor there = here.detach().to(gpu()).requires_grad_(true);
-    EXPECT_LT(relative_error(propagate(there.detach(), graph), propagate(here.detach(), hub_graph())),
-              1e-6)
+    EXPECT_LT(
+        relative_error(propagate(there.detach(), graph), propagate(here.detach(), hub_graph())),
+        1e-6)
         << "width " << width;
     EXPECT_LT(relative_error(propagate(there.detach(), graph, RowPrecision::kBfloat16),
                              propagate(here.detach(), hub_graph(), RowPrecision::kBfloat16)),
@@ -166,6 +168,19 @@ TEST_F(GpuKernels, RankAsTheCpuDoes) {
       }
     }
   }
+}
+
+TEST_F(GpuKernels, CountTheSameHits) {
+  torch::manual_seed(5);
+  const Split split = test::toy_split(3000, 700, 30'000);
+  const Graph here = make_graph(split, TrainingPart::kTrain);
+  const Graph there = here.to(gpu());
+  const torch::Tensor vectors = torch::randint(-2, 3, {here.num_nodes(), 16}).to(torch::kFloat);
+  const Metrics cpu = evaluate(vectors, {0, 16}, split, HeldOut::kTest, here);
+  const Metrics cuda = evaluate(vectors.to(gpu()), {0, 16}, split, HeldOut::kTest, there);
+  EXPECT_GT(cpu.score(), 0);
+  EXPECT_EQ(cuda.recall, cpu.recall);
+  EXPECT_EQ(cuda.ndcg, cpu.ndcg);
 }
 
 }  // namespace

@@ -111,20 +111,19 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   EXPECT_LT(difference.max().item<double>(), 1e-5 * largest);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Cases, Gradient,
-    testing::Values(Case{"mf", 6, BatchKind::kUsers, 1},
-                    Case{"mf", 33, BatchKind::kInteractions, 1},
-                    Case{"mf", 20, BatchKind::kUsers, kPool},
-                    Case{"lightgcn", 6, BatchKind::kUsers, 1},
-                    Case{"lightgcn", 40, BatchKind::kUsers, 1},
-                    Case{"lightgcn", 128, BatchKind::kInteractions, 1},
-                    Case{"lightgcn", 8, BatchKind::kUsers, kPool},
-                    Case{"lightgcn", 50, BatchKind::kInteractions, kPool}),
-    [](const auto& test) {
-      return test.param.backbone + "_" + std::to_string(test.param.width) + "_" +
-             std::to_string(test.param.pool);
-    });
+INSTANTIATE_TEST_SUITE_P(Cases, Gradient,
+                         testing::Values(Case{"mf", 6, BatchKind::kUsers, 1},
+                                         Case{"mf", 33, BatchKind::kInteractions, 1},
+                                         Case{"mf", 20, BatchKind::kUsers, kPool},
+                                         Case{"lightgcn", 6, BatchKind::kUsers, 1},
+                                         Case{"lightgcn", 40, BatchKind::kUsers, 1},
+                                         Case{"lightgcn", 128, BatchKind::kInteractions, 1},
+                                         Case{"lightgcn", 8, BatchKind::kUsers, kPool},
+                                         Case{"lightgcn", 50, BatchKind::kInteractions, kPool}),
+                         [](const auto& test) {
+                           return test.param.backbone + "_" + std::to_string(test.param.width) +
+                                  "_" + std::to_string(test.param.pool);
+                         });
 
 // The loss moves as its gradient says, along random directions.
 TEST(GradientByDifferences, Agrees) {
@@ -208,8 +207,7 @@ TEST(MaskedTable, ANarrowPlanStartsAsThePrefixOfAWideOne) {
   const MaskedTable wide = make_table(full_plan(shape), 3);
   const MaskedTable narrow = make_table(equal_plan(shape, shape.num_rows() * 7), 3);
   EXPECT_EQ(narrow.values.size(1), 8) << "no wider than it must be";
-  EXPECT_TRUE(
-      torch::equal(wide.values.slice(1, 0, 7), narrow.values.slice(1, 0, 7)));
+  EXPECT_TRUE(torch::equal(wide.values.slice(1, 0, 7), narrow.values.slice(1, 0, 7)));
   EXPECT_NEAR(wide.values.std().item<double>(), 0.01, 5e-4);
   EXPECT_FALSE(torch::equal(wide.values, make_table(full_plan(shape), 4).values));
 }

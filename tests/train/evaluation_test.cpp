@@ -15,10 +15,7 @@ namespace {
 
 TEST(Metrics, AreWorkedOutByHand) {
   // Hits at places 1, 3 and 12; four held-out items.
-  std::vector<std::uint32_t> ranked(20);
-  for (std::uint32_t i = 0; i < 20; ++i) ranked[i] = 100 + i;
-  const std::vector<std::uint32_t> held_out = {100, 102, 111, 500};
-  const Metrics metrics = user_metrics(ranked, held_out);
+  const Metrics metrics = user_metrics(1U << 0 | 1U << 2 | 1U << 11, 4);
   EXPECT_DOUBLE_EQ(metrics.recall[0], 0.5);
   EXPECT_DOUBLE_EQ(metrics.recall[1], 0.5);
   EXPECT_DOUBLE_EQ(metrics.recall[2], 0.75);
@@ -31,17 +28,11 @@ TEST(Metrics, AreWorkedOutByHand) {
 }
 
 TEST(Metrics, PerfectAndHopelessLists) {
-  const std::vector<std::uint32_t> one = {7};
-  const std::vector<std::uint32_t> hit = {7, 1, 2};
-  const std::vector<std::uint32_t> miss = {1, 2, 3};
-  EXPECT_DOUBLE_EQ(user_metrics(hit, one).score(), 1.0);
-  EXPECT_DOUBLE_EQ(user_metrics(miss, one).score(), 0.0);
-  EXPECT_DOUBLE_EQ(user_metrics({}, one).score(), 0.0);
+  EXPECT_DOUBLE_EQ(user_metrics(1, 1).score(), 1.0);
+  EXPECT_DOUBLE_EQ(user_metrics(0, 1).score(), 0.0);
   // More held-out items than places: the ideal is cut at k, recall is not.
-  std::vector<std::uint32_t> all(40);
-  for (std::uint32_t i = 0; i < 40; ++i) all[i] = i;
-  EXPECT_DOUBLE_EQ(user_metrics(all, all).ndcg[2], 1.0);
-  EXPECT_DOUBLE_EQ(user_metrics(all, all).recall[2], 0.5);
+  EXPECT_DOUBLE_EQ(user_metrics((1U << 20) - 1, 40).ndcg[2], 1.0);
+  EXPECT_DOUBLE_EQ(user_metrics((1U << 20) - 1, 40).recall[2], 0.5);
 }
 
 // Against scores of all pairs, sorted.
@@ -58,7 +49,8 @@ TEST(TopItems, EqualTheSortedScores) {
         .copy_(torch::randint(-2, 3, {graph.num_nodes(), static_cast<std::int64_t>(width)}));
     std::vector<UserId> users;
     for (UserId user = 0; user < graph.num_users; ++user) users.push_back(user);
-    const std::vector<ItemId> found = executor_for(at::kCPU).top_items(vectors, {0, width}, users, graph, 20);
+    const std::vector<ItemId> found =
+        executor_for(at::kCPU).top_items(vectors, {0, width}, users, graph, 20);
     const torch::Tensor scores =
         vectors.slice(0, 0, graph.num_users).matmul(vectors.slice(0, graph.num_users).t());
     for (const UserId user : users) {
@@ -76,6 +68,31 @@ TEST(TopItems, EqualTheSortedScores) {
       }
     }
   }
+}
+
+// By hand: each user's list, item by item.
+TEST(Evaluate, CountsTheHeldOutItemsAmongTheBest) {
+  torch::manual_seed(5);
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const torch::Tensor vectors = torch::randn({graph.num_nodes(), 16});
+  std::vector<UserId> users;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    if (!split.validation(user).empty()) users.push_back(user);
+  }
+  const auto ranked = executor_for(at::kCPU).top_items(vectors, {0, 16}, users, graph, 20);
+  double recall = 0;
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    const auto held = split.validation(users[i]);
+    int hits = 0;
+    for (std::size_t place = 0; place < 10; ++place) {
+      hits += static_cast<int>(std::count(held.begin(), held.end(), ranked[i * 20 + place]));
+    }
+    recall += hits / static_cast<double>(held.size());
+  }
+  EXPECT_GT(recall, 0);
+  EXPECT_NEAR(evaluate(vectors, {0, 16}, split, HeldOut::kValidation, graph).recall[1],
+              recall / static_cast<double>(users.size()), 1e-12);
 }
 
 TEST(Evaluate, IsTheSameForAnyThreadCountAndLeavesOutUsersWithoutHeldOutItems) {

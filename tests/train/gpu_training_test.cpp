@@ -100,8 +100,7 @@ TEST_F(GpuTraining, ALossThatIsNoNumberNamesItsStep) {
   schedule.learning_rate = 1e30;
   const auto error = [&](const at::Device& device) {
     const Graph graph = make_graph(split, TrainingPart::kTrain).to(device);
-    return test::error_of(
-        [&] { train_steps(graph, std::span(&plan, 1), {}, schedule, 100, {}); });
+    return test::error_of([&] { train_steps(graph, std::span(&plan, 1), {}, schedule, 100, {}); });
   };
   EXPECT_EQ(error(gpu()).substr(0, 22), error(at::kCPU).substr(0, 22));
 }

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "support/toy_data.h"
 #include "model/tensor_pointers.h"
+#include "support/toy_data.h"
 #include "train/batch_sampler.h"
 
 namespace bet {

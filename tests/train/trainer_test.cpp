@@ -77,8 +77,8 @@ TEST(Trainer, LearnsAndKeepsTheBest) {
   }
   EXPECT_EQ(result.best_step, best_step);
   EXPECT_EQ(result.validation.score(), best);
-  const Metrics again = evaluate(propagate(result.table.values, graph), result.table.models[0], split,
-                                 HeldOut::kValidation, graph);
+  const Metrics again = evaluate(propagate(result.table.values, graph), result.table.models[0],
+                                 split, HeldOut::kValidation, graph);
   EXPECT_EQ(again.score(), best) << "the weights kept are those measured";
 }
 
@@ -90,8 +90,7 @@ TEST(Trainer, StopsWhenPatienceIsOver) {
   schedule.measure_steps = 5;
   schedule.patience = 2;
   schedule.learning_rate = 0.3;  // overfits at once
-  const TrainingResult result =
-      converge(split, graph, test::toy_plan(split, 16), schedule, {});
+  const TrainingResult result = converge(split, graph, test::toy_plan(split, 16), schedule, {});
   EXPECT_EQ(result.steps, result.best_step + 2 * 5);
 }
 
@@ -116,8 +115,7 @@ TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
     };
     EXPECT_THROW(converge(split, graph, plan, toy_schedule(), hooks), Error);
     EXPECT_EQ(state.number("record 0 steps"), stop_at);
-    const TrainingResult resumed =
-        converge(split, graph, plan, toy_schedule(), {}, &state);
+    const TrainingResult resumed = converge(split, graph, plan, toy_schedule(), {}, &state);
     EXPECT_EQ(resumed.best_step, whole.best_step);
     EXPECT_EQ(resumed.validation.score(), whole.validation.score());
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
