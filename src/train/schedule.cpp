@@ -39,7 +39,7 @@ Schedule named_schedule(std::string_view name) {
   if (name == "fast") {
     Schedule fast;
     fast.batch_size = 0;
-    fast.user_passes = 2;
+    fast.user_passes = 5;
     fast.pool = kPool;
     fast.learning_rate = 0.1;
     fast.linear = true;
