@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -18,6 +19,8 @@
 #include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
+#include "search/bet_search.h"
+#include "search/pretrained.h"
 
 namespace bet {
 namespace {
@@ -40,24 +43,61 @@ void keep_standard_input(FitCommand& options, const RunFolder& run) {
   options.data.path = copy.string();
 }
 
-struct Planned {
-  SizePlan plan;
-  Json budget;  // null without one
-  bool covers_full = false;
+// The budget on this table; null without one.
+struct AskedBudget {
+  Json json;
+  ResolvedBudget resolved;
+  bool covers_full = true;  // or there is none
 };
 
-Planned make_plan(const FitCommand& options, const TableShape& shape) {
-  if (options.budget.empty()) return {full_plan(shape), nullptr, true};
+AskedBudget resolve(const FitCommand& options, const TableShape& shape) {
+  if (options.budget.empty()) return {};
   const ResolvedBudget budget = resolve_budget(parse_budget(options.budget), shape);
-  Json json = {{"requested", options.budget}, {"params", budget.params}, {"bytes", budget.bytes}};
-  if (budget.covers_full) return {full_plan(shape), json, true};
-  BET_CHECK(options.method != "full", "--method full does not fit --budget ", options.budget,
-            ": it takes ", shape.full_params(), " parameters, ",
+  BET_CHECK(options.method != "full" || budget.covers_full, "--method full does not fit --budget ",
+            options.budget, ": it takes ", shape.full_params(), " parameters, ",
             table_bytes(shape.full_params(), shape.max_dim), " bytes");
-  if (options.method == "mr") {
-    return {mixed_random_plan(shape, budget.params, options.seed), json, false};
+  return {{{"requested", options.budget}, {"params", budget.params}, {"bytes", budget.bytes}},
+          budget,
+          budget.covers_full};
+}
+
+// The plan of a method that needs no search.
+SizePlan plan_without_search(const FitCommand& options, const TableShape& shape,
+                             const AskedBudget& budget, const Split& split) {
+  if (budget.covers_full) return full_plan(shape);
+  const std::uint64_t params = budget.resolved.params;
+  if (options.method == "mr") return mixed_random_plan(shape, params, options.seed);
+  if (options.method == "sided") {
+    const Frequencies frequencies = train_frequencies(split);
+    return PlanSampler(shape, params, frequencies.users, frequencies.items)
+        .sided_plan(options.user_share);
   }
-  return {equal_plan(shape, budget.params), json, false};
+  return equal_plan(shape, params);
+}
+
+// What the search leaves for retraining and for the report.
+struct Searched {
+  std::vector<SizePlan> plans;
+  std::vector<const Trial*> trials;  // by plan
+  SearchResult search;
+  Pretrained full;
+  double pretrain_seconds = 0;
+  double search_seconds = 0;
+};
+
+Json trial_json(const Trial& trial) {
+  const PlanOrigin& origin = trial.sampled.origin;
+  return {{"iteration", trial.iteration},
+          {"strategy", strategy_name(trial.strategy)},
+          {"predicted", trial.predicted ? Json(*trial.predicted) : Json(nullptr)},
+          {"fitness", trial.fitness},
+          {"user_share", origin.user_share},
+          {"user_family", family_name(origin.user_family)},
+          {"item_family", family_name(origin.item_family)},
+          {"user_shape", origin.user_shape},
+          {"item_shape", origin.item_shape},
+          {"largest_size", trial.sampled.plan.largest_size()},
+          {"seconds", trial.seconds}};
 }
 
 // The promise, checked on the plan that is about to be trained.
@@ -131,8 +171,8 @@ class FitRun {
                            {"train", parts.train},
                            {"validation", parts.validation},
                            {"test", parts.test}};
-    const Planned planned = make_plan(options_, shape);
-    check_promise(planned.plan, planned.budget);
+    const AskedBudget budget = resolve(options_, shape);
+    const bool searches = options_.method == "bet" && !budget.covers_full;
     const double load_seconds = seconds_since(start);
     if (!folder_of_run) {
       folder_of_run = RunFolder::create(options_.folder(), options_.overwrite);
@@ -140,38 +180,64 @@ class FitRun {
     RunFolder& run = *folder_of_run;
     if (!options_.resume) run.write_config(options_.to_config());
     say(run, "data " + about_data.dump());
-    if (planned.covers_full && !options_.budget.empty()) {
+    if (budget.covers_full && !options_.budget.empty()) {
       say(run, "the budget holds the full table: nothing needs to be cut");
     }
 
     ProgressLine line;
     TrainingHooks hooks;
     hooks.log = [&](const std::string& text) { run.log(text); };
-    hooks.stop = interrupted;
+    hooks.stop = take_interrupt;
     if (!options_.quiet) hooks.progress = [&](const Progress& p) { line.show(p); };
-    const FitResult result = fit_plan(split, planned.plan, fit, hooks, run.checkpoint(),
-                                      identity(hash), options_.resume);
+    Searched searched;
+    if (searches) {
+      searched = search(split, shape, budget.resolved.params, fit, hooks, run, hash);
+    } else {
+      searched.plans = {plan_without_search(options_, shape, budget, split)};
+    }
+    for (const SizePlan& plan : searched.plans) check_promise(plan, budget.json);
+    const FitResult result = fit_plans(split, searched.plans, fit, hooks, run.checkpoint(),
+                                       identity(hash), options_.resume);
     line.end();
 
+    const SizePlan& plan = searched.plans[result.chosen];
     Json report = {{"dataset", about_data},
                    {"backbone", options_.backbone},
                    {"method", options_.method},
                    {"seed", options_.seed},
-                   {"budget", planned.budget},
+                   {"budget", budget.json},
                    {"used",
-                    {{"params", planned.plan.num_params()},
-                     {"bytes", table_bytes(planned.plan.num_params(), shape.max_dim)},
+                    {{"params", plan.num_params()},
+                     {"bytes", table_bytes(plan.num_params(), shape.max_dim)},
                      {"file_bytes", nullptr}}},
                    {"validation", metrics_json(result.validation)},
                    {"test", metrics_json(result.test)}};
-    if (planned.covers_full) report["full"] = {{"validation", report["validation"]}};
+    if (searches) {
+      report["full"] = {{"validation", metrics_json(searched.full.validation)}};
+    } else if (budget.covers_full) {
+      report["full"] = {{"validation", report["validation"]}};
+    }
     report["trials"] = Json::array();
-    report["interrupted"] = result.interrupted;
-    report["steps"] = {
-        {"train", result.train_steps}, {"best", result.best_step}, {"final", result.final_steps}};
+    for (const Trial& trial : searched.search.population) {
+      report["trials"].push_back(trial_json(trial));
+    }
+    if (searches) {
+      report["chosen"] = trial_json(*searched.trials[result.chosen]);
+      report["retrained"] = Json::array();
+      for (std::size_t i = 0; i < searched.plans.size(); ++i) {
+        report["retrained"].push_back({{"iteration", searched.trials[i]->iteration},
+                                       {"validation", metrics_json(result.plan_validation[i])}});
+      }
+    }
+    report["interrupted"] = result.interrupted || searched.search.stopped || searched.full.stopped;
+    report["steps"] = {{"pretrain", searched.full.steps},
+                       {"train", result.train_steps},
+                       {"best", result.best_step},
+                       {"final", result.final_steps}};
     report["seconds"] = {{"load", load_seconds},
-                         {"pretrain", 0},
-                         {"search", 0},
+                         {"pretrain", searched.pretrain_seconds},
+                         {"search", searched.search_seconds},
+                         {"search_own", searched.search.own_seconds},
                          {"retrain", result.train_seconds},
                          {"final", result.final_seconds},
                          {"export", 0},
@@ -195,7 +261,57 @@ class FitRun {
   std::string identity(const std::string& data_hash) const {
     std::string text = data_hash;
     for (const ConfigEntry& entry : options_.to_config()) {
-      if (entry.key == "data" || entry.key == "threads") continue;
+      if (entry.key == "data" || entry.key == "threads" || entry.key == "cache") continue;
+      text += "\n" + entry.key + " = " + entry.value;
+    }
+    return text;
+  }
+
+  // Pretraining and Algorithm 1; leaves the plans to retrain, best first.
+  Searched search(const Split& split, const TableShape& shape, std::uint64_t params,
+                  const FitOptions& fit, const TrainingHooks& hooks, RunFolder& run,
+                  const std::string& data_hash) const {
+    const FitCommand::SearchChoice choice = options_.resolve_search();
+    RunStore store(run.path() / "run.db", identity(data_hash));
+    const Graph graph = make_graph(split, TrainingPart::kTrain).to(fit.device);
+    Searched result;
+    Clock::time_point start = Clock::now();
+    TrainingHooks pretrain_hooks = hooks;
+    if (hooks.progress) {
+      pretrain_hooks.progress = [&](Progress progress) {
+        progress.phase = "pretrain";
+        hooks.progress(progress);
+      };
+    }
+    result.full = pretrain(split, graph, shape, fit.model, fit.schedule, pretrain_hooks,
+                           options_.cache_folder(), pretrained_identity(data_hash),
+                           run.checkpoint() / "pretrain.ckpt");
+    result.pretrain_seconds = seconds_since(start);
+    start = Clock::now();
+    const Frequencies frequencies = train_frequencies(split);
+    const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
+    const MaskedTable full = result.full.table.to(fit.device);
+    const Schedule finetune = finetune_schedule(
+        fit.schedule, split.counts().train, static_cast<std::uint32_t>(graph.active_users.size(0)),
+        choice.finetune_epochs);
+    const Prober prober(split, graph, full, result.full.validation.score(), fit.model, finetune);
+    result.search =
+        search_plans(sampler, frequencies, shape, prober, store, choice.options, hooks);
+    BET_CHECK(!result.search.population.empty(), "stopped before the first plan was measured");
+    result.trials = best_trials(result.search.population, choice.retrain_top);
+    for (const Trial* trial : result.trials) result.plans.push_back(trial->sampled.plan);
+    result.search_seconds = seconds_since(start);
+    return result;
+  }
+
+  // What decides the full-size model: nothing of the search or the budget.
+  std::string pretrained_identity(const std::string& data_hash) const {
+    constexpr std::string_view kOther[] = {
+        "data",       "threads",         "budget",      "method",    "effort", "final",
+        "iterations", "finetune-epochs", "retrain-top", "selection", "cache",  "candidates"};
+    std::string text = data_hash;
+    for (const ConfigEntry& entry : options_.to_config()) {
+      if (std::find(std::begin(kOther), std::end(kOther), entry.key) != std::end(kOther)) continue;
       text += "\n" + entry.key + " = " + entry.value;
     }
     return text;

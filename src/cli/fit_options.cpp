@@ -1,5 +1,7 @@
 #include "cli/fit_options.h"
 
+#include <cstdlib>
+
 #include "base/error.h"
 
 namespace bet {
@@ -9,9 +11,15 @@ struct Effort {
   std::string_view name;
   std::string_view schedule;
   std::uint32_t patience;
+  std::uint32_t iterations;
+  std::uint32_t candidates;
+  std::uint32_t finetune_epochs;
+  std::uint32_t retrain_top;
 };
 
-constexpr Effort kEfforts[] = {{"quick", "fast", 1}, {"normal", "fast", 2}, {"paper", "paper", 3}};
+constexpr Effort kEfforts[] = {{"quick", "fast", 1, 8, 50, 2, 2},
+                               {"normal", "fast", 2, 30, 100, 5, 3},
+                               {"paper", "paper", 3, 50, 100, 10, 5}};
 
 const Effort& find_effort(const std::string& name) {
   for (const Effort& effort : kEfforts) {
@@ -41,9 +49,27 @@ std::string shortest(double value) {
 void FitCommand::add_to(CLI::App& command) {
   data.add_to(command);
   command.add_option("--budget", budget, "5%, 450000p, 1.8MB or 2MiB; optional for full");
-  command.add_option("--method", method, "full, es (equal sizes) or mr (mixed random)")
-      ->check(CLI::IsMember({"full", "es", "mr"}))
+  command
+      .add_option("--method", method,
+                  "bet (search), full, es (equal sizes), mr (mixed random) or sided (equal sizes "
+                  "within each side)")
+      ->check(CLI::IsMember({"bet", "full", "es", "mr", "sided"}))
       ->capture_default_str();
+  command.add_option("--iterations", iterations, "plans that the search probes")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--candidates", candidates, "plans drawn for each to choose from")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--finetune-epochs", finetune_epochs, "epochs of a probe")
+      ->check(CLI::Range(1, 100'000));
+  command.add_option("--retrain-top", retrain_top, "best plans that are trained from scratch")
+      ->check(CLI::Range(1, 1'000));
+  command.add_option("--selection", selection, "how plans are chosen: deepsets, simple or random")
+      ->check(CLI::IsMember({"deepsets", "simple", "random"}))
+      ->capture_default_str();
+  command.add_option("--user-share", user_share, "users' share of the budget; for sided")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--cache", cache, "folder that keeps pretrained models");
   command.add_option("--backbone", backbone, "mf or lightgcn")
       ->check(CLI::IsMember({"mf", "lightgcn"}))
       ->capture_default_str();
@@ -116,6 +142,30 @@ FitOptions FitCommand::resolve() const {
   return options;
 }
 
+FitCommand::SearchChoice FitCommand::resolve_search() const {
+  const Effort& preset = find_effort(effort);
+  SearchChoice choice;
+  choice.options.num_iterations = iterations.value_or(preset.iterations);
+  choice.options.num_candidates = candidates.value_or(preset.candidates);
+  choice.options.selection = selection == "random"   ? Selection::kRandom
+                             : selection == "simple" ? Selection::kSimple
+                                                     : Selection::kDeepSets;
+  choice.options.seed = seed;
+  choice.finetune_epochs = finetune_epochs.value_or(preset.finetune_epochs);
+  choice.retrain_top = retrain_top.value_or(preset.retrain_top);
+  return choice;
+}
+
+std::filesystem::path FitCommand::cache_folder() const {
+  if (!cache.empty()) return cache;
+  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given != 0) {
+    return std::filesystem::path(given) / "bet";
+  }
+  const char* home = std::getenv("HOME");
+  return (home != nullptr ? std::filesystem::path(home) : std::filesystem::temp_directory_path()) /
+         ".cache" / "bet";
+}
+
 Config FitCommand::to_config() const {
   const Schedule resolved = resolve().schedule;
   const std::string named = schedule.empty() ? std::string(find_effort(effort).schedule) : schedule;
@@ -154,6 +204,17 @@ Config FitCommand::to_config() const {
     config_entries.push_back({"batch-size", std::to_string(resolved.batch_size), false});
   }
   add_if("budget", budget);
+  if (method == "sided") config_entries.push_back({"user-share", shortest(user_share), false});
+  if (method == "bet") {
+    const SearchChoice search = resolve_search();
+    config_entries.push_back({"iterations", std::to_string(search.options.num_iterations), false});
+    config_entries.push_back({"candidates", std::to_string(search.options.num_candidates), false});
+    config_entries.push_back({"finetune-epochs", std::to_string(search.finetune_epochs), false});
+    config_entries.push_back({"retrain-top", std::to_string(search.retrain_top), false});
+    config_entries.push_back({"selection", selection});
+    config_entries.push_back(
+        {"cache", std::filesystem::absolute(cache_folder()).lexically_normal().string()});
+  }
   add_if("user-col", data.read.hints.user_col);
   add_if("item-col", data.read.hints.item_col);
   if (data.read.min_rating) {

@@ -7,6 +7,7 @@
 
 #include "cli/data_options.h"
 #include "cli/run_folder.h"
+#include "search/bet_search.h"
 #include "train/fit.h"
 
 namespace bet {
@@ -15,7 +16,14 @@ namespace bet {
 struct FitCommand {
   DataOptions data;
   std::string budget;  // empty: none
-  std::string method = "es";
+  std::string method = "bet";
+  std::string selection = "deepsets";
+  std::optional<std::uint32_t> iterations;
+  std::optional<std::uint32_t> candidates;
+  std::optional<std::uint32_t> finetune_epochs;
+  std::optional<std::uint32_t> retrain_top;
+  std::string cache;  // empty: under the user's cache folder
+  double user_share = 0.9;
   std::string backbone = "lightgcn";
   std::string effort = "normal";
   std::string schedule;  // empty: the effort's
@@ -47,6 +55,17 @@ struct FitCommand {
 
   // What the options come to, the effort's presets included. Throws on what cannot be.
   FitOptions resolve() const;
+
+  // The search's part of it; `seed` included.
+  struct SearchChoice {
+    SearchOptions options;
+    std::uint32_t finetune_epochs = 0;
+    std::uint32_t retrain_top = 0;
+  };
+  SearchChoice resolve_search() const;
+
+  // Where pretrained models are kept.
+  std::filesystem::path cache_folder() const;
 
   // Every option as resolved, to be kept with the run and to start it again.
   Config to_config() const;

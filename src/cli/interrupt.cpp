@@ -8,6 +8,7 @@ namespace bet {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
+bool acted_on = false;
 
 extern "C" void note_interrupt(int) {
   constexpr int kInterruptedExit = 130;
@@ -24,6 +25,10 @@ void watch_interrupts() {
   std::signal(SIGTERM, note_interrupt);
 }
 
-bool interrupted() { return noted != 0; }
+bool take_interrupt() {
+  if (noted == 0 || acted_on) return false;
+  acted_on = true;
+  return true;
+}
 
 }  // namespace bet

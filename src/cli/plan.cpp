@@ -25,21 +25,6 @@ struct PlanCommand {
   bool json = false;
 };
 
-struct Frequencies {
-  std::vector<std::uint32_t> users;
-  std::vector<std::uint32_t> items;
-};
-
-Frequencies train_frequencies(const Split& split) {
-  Frequencies counts;
-  counts.items.resize(split.num_items(), 0);
-  for (UserId user = 0; user < split.num_users(); ++user) {
-    counts.users.push_back(static_cast<std::uint32_t>(split.train(user).size()));
-    for (const ItemId item : split.train(user)) ++counts.items[item];
-  }
-  return counts;
-}
-
 Json histogram(std::span<const std::uint16_t> sizes, std::uint32_t max_dim) {
   std::vector<std::uint64_t> counts(max_dim + 1, 0);
   for (const std::uint16_t size : sizes) ++counts[size];

@@ -118,4 +118,14 @@ Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
   return split;
 }
 
+Frequencies train_frequencies(const Split& split) {
+  Frequencies counts;
+  counts.items.resize(split.num_items(), 0);
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    counts.users.push_back(static_cast<std::uint32_t>(split.train(user).size()));
+    for (const ItemId item : split.train(user)) ++counts.items[item];
+  }
+  return counts;
+}
+
 }  // namespace bet

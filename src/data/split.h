@@ -70,4 +70,11 @@ class Split {
 // kind and seed give the same split. Throws where kGiven has no parts or kTime no times.
 Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed);
 
+// How often users and items occur in train, by row: the frequencies of the method.
+struct Frequencies {
+  std::vector<std::uint32_t> users;
+  std::vector<std::uint32_t> items;
+};
+Frequencies train_frequencies(const Split& split);
+
 }  // namespace bet

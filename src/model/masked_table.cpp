@@ -1,6 +1,7 @@
 #include "model/masked_table.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -45,7 +46,10 @@ MaskedTable MaskedTable::to(const at::Device& device) const {
   return {values.to(device), sizes.to(device), models};
 }
 
-MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, double deviation) {
+namespace {
+
+// Columns and sizes of the plans side by side, all values zero.
+MaskedTable empty_table(std::span<const SizePlan> plans) {
   BET_CHECK(!plans.empty(), "a table of no plan");
   MaskedTable table;
   std::uint32_t columns = 0;
@@ -66,6 +70,15 @@ MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, doub
     for (const std::uint16_t size : plan.item_sizes())
       *next_size++ = static_cast<std::int16_t>(size);
   }
+  return table;
+}
+
+}  // namespace
+
+MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, double deviation) {
+  MaskedTable table = empty_table(plans);
+  const std::int64_t num_rows = table.num_rows();
+  const std::int64_t stride = table.stride();
   const auto* sizes = table.sizes.data_ptr<std::int16_t>();
   auto* values = table.values.data_ptr<float>();
   const auto key = stream_key(seed, "init");
@@ -79,6 +92,21 @@ MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, doub
       }
     }
   });
+  return table;
+}
+
+MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans) {
+  MaskedTable table = empty_table(plans).to(full.values.device());
+  for (std::size_t model = 0; model < plans.size(); ++model) {
+    const ModelColumns& columns = table.models[model];
+    BET_CHECK(columns.width <= full.models.at(0).width && table.num_rows() == full.num_rows(),
+              "a plan of size ", columns.width, " in a table of width ", full.models.at(0).width);
+    const at::Tensor mask = at::arange(std::int64_t{columns.width}, full.values.options().dtype(at::kShort))
+                                .unsqueeze(0)
+                                .lt(table.sizes[static_cast<std::int64_t>(model)].unsqueeze(1));
+    table.values.slice(1, columns.first, columns.first + columns.width)
+        .copy_(full.values.slice(1, 0, columns.width).mul(mask));
+  }
   return table;
 }
 

@@ -105,16 +105,23 @@ void apply_quantile(SizeFamily family, double shape, std::vector<double>& u) {
   }
 }
 
-std::vector<std::uint16_t> draw_side(SizeFamily family, double shape, std::uint64_t total,
-                                     const TableShape& table, std::span<const std::uint32_t> order,
-                                     RandomStream& random) {
-  std::vector<double> values = descending_uniforms(order.size(), random);
-  apply_quantile(family, shape, values);
+// The n-th largest of `total` shared out by `values` goes to the n-th row of `order`.
+std::vector<std::uint16_t> share_out(std::span<const double> values, std::uint64_t total,
+                                     const TableShape& table,
+                                     std::span<const std::uint32_t> order) {
   const std::vector<std::uint16_t> by_rank =
       allocate_sizes(values, total, table.min_dim, table.max_dim);
   std::vector<std::uint16_t> sizes(order.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) sizes[order[rank]] = by_rank[rank];
   return sizes;
+}
+
+std::vector<std::uint16_t> draw_side(SizeFamily family, double shape, std::uint64_t total,
+                                     const TableShape& table, std::span<const std::uint32_t> order,
+                                     RandomStream& random) {
+  std::vector<double> values = descending_uniforms(order.size(), random);
+  apply_quantile(family, shape, values);
+  return share_out(values, total, table, order);
 }
 
 }  // namespace
@@ -167,16 +174,7 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                 origin.item_shape > 0,
             "plan of user share ", origin.user_share, " and shapes ", origin.user_shape, ", ",
             origin.item_shape);
-  // B_user = round(w B), clamped so that each side can hold min_dim a row and none exceeds max_dim.
-  const std::uint64_t least_items = shape_.num_items * shape_.min_dim;
-  const std::uint64_t most_items = shape_.num_items * shape_.max_dim;
-  const std::uint64_t lowest =
-      std::max(shape_.num_users * shape_.min_dim, params_ > most_items ? params_ - most_items : 0);
-  const std::uint64_t highest =
-      std::min<std::uint64_t>(shape_.num_users * shape_.max_dim, params_ - least_items);
-  const auto wanted =
-      static_cast<std::uint64_t>(std::llround(origin.user_share * static_cast<double>(params_)));
-  const std::uint64_t for_users = std::clamp(wanted, lowest, highest);
+  const std::uint64_t for_users = params_for_users(origin.user_share);
   RandomStream user_random(seed, "plan user values", index);
   RandomStream item_random(seed, "plan item values", index);
   return {
@@ -184,6 +182,27 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
       draw_side(origin.user_family, origin.user_shape, for_users, shape_, user_order_, user_random),
       draw_side(origin.item_family, origin.item_shape, params_ - for_users, shape_, item_order_,
                 item_random)};
+}
+
+SizePlan PlanSampler::sided_plan(double user_share) const {
+  BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share, " is not from 0 to 1");
+  const std::uint64_t for_users = params_for_users(user_share);
+  const std::vector<double> equal(std::max(user_order_.size(), item_order_.size()), 1.0);
+  const std::span<const double> values(equal);
+  return {shape_, share_out(values.first(user_order_.size()), for_users, shape_, user_order_),
+          share_out(values.first(item_order_.size()), params_ - for_users, shape_, item_order_)};
+}
+
+std::uint64_t PlanSampler::params_for_users(double user_share) const {
+  const std::uint64_t least_items = shape_.num_items * shape_.min_dim;
+  const std::uint64_t most_items = shape_.num_items * shape_.max_dim;
+  const std::uint64_t lowest =
+      std::max(shape_.num_users * shape_.min_dim, params_ > most_items ? params_ - most_items : 0);
+  const std::uint64_t highest =
+      std::min<std::uint64_t>(shape_.num_users * shape_.max_dim, params_ - least_items);
+  const auto wanted =
+      static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(params_)));
+  return std::clamp(wanted, lowest, highest);
 }
 
 }  // namespace bet

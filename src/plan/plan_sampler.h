@@ -47,7 +47,14 @@ class PlanSampler {
   // The plan of a given origin; `index` chooses the random values.
   SizePlan make_plan(const PlanOrigin& origin, std::uint64_t seed, std::uint64_t index) const;
 
+  // Not drawn: sizes within each side equal, up to one, the users' share of the budget given (METHOD
+  // section 8).
+  SizePlan sided_plan(double user_share) const;
+
  private:
+  // B_user = round(w B), clamped so that each side can hold min_dim a row and none exceeds max_dim.
+  std::uint64_t params_for_users(double user_share) const;
+
   TableShape shape_;
   std::uint64_t params_;
   std::vector<std::uint32_t> user_order_;

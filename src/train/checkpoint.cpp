@@ -48,6 +48,26 @@ double Checkpoint::number(const std::string& name) const { return find(numbers, 
 const std::string& Checkpoint::text(const std::string& name) const { return find(texts, name); }
 const at::Tensor& Checkpoint::tensor(const std::string& name) const { return find(tensors, name); }
 
+void save_metrics(Checkpoint& checkpoint, const std::string& name, const Metrics& metrics) {
+  checkpoint.numbers[name + " users"] = static_cast<double>(metrics.num_users);
+  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
+    const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
+    checkpoint.numbers[name + " recall" + cutoff] = metrics.recall[i];
+    checkpoint.numbers[name + " ndcg" + cutoff] = metrics.ndcg[i];
+  }
+}
+
+Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name) {
+  Metrics metrics;
+  metrics.num_users = static_cast<std::uint64_t>(checkpoint.number(name + " users"));
+  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
+    const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
+    metrics.recall[i] = checkpoint.number(name + " recall" + cutoff);
+    metrics.ndcg[i] = checkpoint.number(name + " ndcg" + cutoff);
+  }
+  return metrics;
+}
+
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path) {
   Json header = {{"numbers", checkpoint.numbers}, {"texts", checkpoint.texts}, {"tensors", {}}};
   for (const auto& [name, tensor] : checkpoint.tensors) {

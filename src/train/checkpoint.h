@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "train/metrics.h"
+
 namespace bet {
 
 // Named numbers, texts and float tensors in one checked file: what a run needs to go on to the same
@@ -24,6 +26,10 @@ struct Checkpoint {
   const std::string& text(const std::string& name) const;
   const at::Tensor& tensor(const std::string& name) const;
 };
+
+// Metrics under a name, and back.
+void save_metrics(Checkpoint& checkpoint, const std::string& name, const Metrics& metrics);
+Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name);
 
 // Whole or not at all; replaces an older one.
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path);

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -26,25 +27,24 @@ class Stopwatch {
 void save_choice(Checkpoint& checkpoint, const FitResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
   checkpoint.numbers["fit_best_step"] = static_cast<double>(result.best_step);
-  checkpoint.numbers["fit_users"] = static_cast<double>(result.validation.num_users);
+  checkpoint.numbers["fit_chosen"] = static_cast<double>(result.chosen);
+  checkpoint.numbers["fit_plans"] = static_cast<double>(result.plan_validation.size());
   checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
-  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    const std::string at = "@" + std::to_string(kCutoffs[i]);
-    checkpoint.numbers["fit_recall" + at] = result.validation.recall[i];
-    checkpoint.numbers["fit_ndcg" + at] = result.validation.ndcg[i];
+  for (std::size_t plan = 0; plan < result.plan_validation.size(); ++plan) {
+    save_metrics(checkpoint, "fit " + std::to_string(plan), result.plan_validation[plan]);
   }
 }
 
 void restore_choice(const Checkpoint& checkpoint, FitResult& result) {
   result.train_steps = static_cast<std::uint64_t>(checkpoint.number("fit_train_steps"));
   result.best_step = static_cast<std::uint64_t>(checkpoint.number("fit_best_step"));
-  result.validation.num_users = static_cast<std::uint64_t>(checkpoint.number("fit_users"));
+  result.chosen = static_cast<std::size_t>(checkpoint.number("fit_chosen"));
   result.interrupted = checkpoint.number("fit_interrupted") != 0;
-  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    const std::string at = "@" + std::to_string(kCutoffs[i]);
-    result.validation.recall[i] = checkpoint.number("fit_recall" + at);
-    result.validation.ndcg[i] = checkpoint.number("fit_ndcg" + at);
+  for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
+       ++plan) {
+    result.plan_validation.push_back(read_metrics(checkpoint, "fit " + std::to_string(plan)));
   }
+  result.validation = result.plan_validation.at(result.chosen);
 }
 
 // The sizes as a column of floats, which a checkpoint holds.
@@ -64,10 +64,10 @@ std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000
 
 // Runs a training, and says in time and clearly if the device has not the memory for it.
 template <typename Train>
-TrainingResult train_in_memory(const Graph& graph, const SizePlan& plan, const FitOptions& options,
-                               const Train& train) {
+auto train_in_memory(const Graph& graph, std::span<const SizePlan> plans,
+                     const FitOptions& options, const Train& train) {
   Executor& executor = executor_for(options.device);
-  const std::uint64_t needed = training_bytes(graph, std::span(&plan, 1), options.schedule);
+  const std::uint64_t needed = training_bytes(graph, plans, options.schedule);
   const std::uint64_t free = executor.free_bytes();
   const auto refuse = [&](const std::string& why) {
     fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
@@ -87,9 +87,9 @@ TrainingResult train_in_memory(const Graph& graph, const SizePlan& plan, const F
 
 }  // namespace
 
-FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& options,
-                   const TrainingHooks& hooks, const std::filesystem::path& folder,
-                   const std::string& identity, bool resume) {
+FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const FitOptions& options,
+                    const TrainingHooks& hooks, const std::filesystem::path& folder,
+                    const std::string& identity, bool resume) {
   const std::filesystem::path state_path = folder / "state.ckpt";
   std::optional<Checkpoint> state;
   if (resume && std::filesystem::exists(state_path)) {
@@ -113,18 +113,24 @@ FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& o
   } else {
     const Stopwatch watch;
     const Graph graph = make_graph(split, TrainingPart::kTrain).to(options.device);
-    const TrainingResult trained = train_in_memory(graph, plan, options, [&] {
-      return train_to_convergence(split, graph, std::span(&plan, 1), options.model,
-                                  options.schedule, saving, state ? &*state : nullptr)[0];
+    const std::vector<TrainingResult> trained = train_in_memory(graph, plans, options, [&] {
+      return train_to_convergence(split, graph, plans, options.model, options.schedule, saving,
+                                  state ? &*state : nullptr);
     });
-    result.validation = trained.validation;
-    result.train_steps = trained.steps;
-    result.best_step = trained.best_step;
-    result.interrupted = trained.stopped;
-    result.table = trained.table;
+    for (const TrainingResult& one : trained) result.plan_validation.push_back(one.validation);
+    const auto best = std::max_element(trained.begin(), trained.end(),
+                                       [](const TrainingResult& a, const TrainingResult& b) {
+                                         return a.validation.score() < b.validation.score();
+                                       });
+    result.chosen = static_cast<std::size_t>(best - trained.begin());
+    result.validation = best->validation;
+    result.train_steps = best->steps;
+    result.best_step = best->best_step;
+    result.interrupted = best->stopped;
+    result.table = best->table;
     result.train_seconds = watch.seconds();
-    result.train_step_seconds = trained.step_seconds;
-    result.measure_seconds = trained.measure_seconds;
+    result.train_step_seconds = best->step_seconds;
+    result.measure_seconds = best->measure_seconds;
   }
 
   const Stopwatch watch;
@@ -133,9 +139,10 @@ FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& o
     result.final_steps = result.best_step;  // the chosen weights are the final ones
   } else {
     phase = "final";
-    const TrainingResult trained = train_in_memory(graph, plan, options, [&] {
-      return train_steps(graph, std::span(&plan, 1), options.model, options.schedule,
-                         result.best_step, saving, in_final ? &*state : nullptr)[0];
+    const std::span<const SizePlan> chosen = plans.subspan(result.chosen, 1);
+    const TrainingResult trained = train_in_memory(graph, chosen, options, [&] {
+      return train_steps(graph, chosen, options.model, options.schedule, result.best_step, saving,
+                         in_final ? &*state : nullptr)[0];
     });
     result.table = trained.table;
     result.final_step_seconds = trained.step_seconds;

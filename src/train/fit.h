@@ -8,9 +8,10 @@
 
 namespace bet {
 
-// From a plan to a final model (METHOD section 7): train on `train` until validation no longer
-// improves, then train the same plan with fresh parameters on `final_part` for as many steps as
-// were best, and look at test once.
+// From plans to a final model (METHOD section 7): train them on `train` until validation no longer
+// improves, choose the best there (the paper's selective retraining, if there are several), then
+// train that plan with fresh parameters on `final_part` for as many steps as were best, and look at
+// test once.
 struct FitOptions {
   ModelOptions model;
   Schedule schedule;
@@ -19,7 +20,9 @@ struct FitOptions {
 };
 
 struct FitResult {
-  Metrics validation;  // of the weights that were chosen
+  std::size_t chosen = 0;                // of the plans
+  std::vector<Metrics> plan_validation;  // by plan: of its best weights
+  Metrics validation;                    // of the weights that were chosen
   Metrics test;        // of the final model; num_users is 0 if nothing is held out from it
   MaskedTable table;   // the final model, on the CPU
   std::uint64_t train_steps = 0;
@@ -36,9 +39,14 @@ struct FitResult {
 // `folder` keeps the state (state.ckpt) and in the end the final model (final.ckpt). With `resume`
 // a state found there is gone on from, to the same bits as without the break; `identity` (data hash
 // and options) must be the one it was written with.
-FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& options,
-                   const TrainingHooks& hooks, const std::filesystem::path& folder,
-                   const std::string& identity, bool resume);
+FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const FitOptions& options,
+                    const TrainingHooks& hooks, const std::filesystem::path& folder,
+                    const std::string& identity, bool resume);
+inline FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOptions& options,
+                          const TrainingHooks& hooks, const std::filesystem::path& folder,
+                          const std::string& identity, bool resume) {
+  return fit_plans(split, std::span(&plan, 1), options, hooks, folder, identity, resume);
+}
 
 // The final model as kept in final.ckpt.
 struct FinalModel {

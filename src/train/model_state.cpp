@@ -19,19 +19,23 @@ constexpr std::uint64_t kStepsInFlight = 64;
 
 ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> plans,
                                  const ModelOptions& options, const Schedule& schedule)
+    : ModelInTraining(graph, make_table(plans, options.seed), options, schedule) {}
+
+ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table,
+                                 const ModelOptions& options, const Schedule& schedule)
     : executor_(executor_for(graph.device())),
       options_(options),
       schedule_(schedule),
-      table_(make_table(plans, options.seed).to(graph.device())),
+      table_(table.to(graph.device())),
       adam_(table_, schedule.adam, schedule.max_steps,
             [&](std::uint64_t step) { return schedule.rate_after(step); }),
       backbone_(make_backbone(options.backbone, graph, options.precision)),
       sampler_(graph, options.seed),
       batch_(schedule.entries_for(sampler_.num_users()), schedule.pool, table_.num_rows(),
              graph.device()),
-      ones_(at::ones({static_cast<std::int64_t>(plans.size())}, table_.values.options())),
+      ones_(at::ones({static_cast<std::int64_t>(table_.models.size())}, table_.values.options())),
       loop_(executor_.make_loop()),
-      taken_(plans.size()) {
+      taken_(table_.models.size()) {
   BET_CHECK(table_.num_rows() == graph.num_nodes(), "a plan of ", table_.num_rows(),
             " rows for a graph of ", graph.num_nodes(), " users and items");
   schedule_.validate();

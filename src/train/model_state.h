@@ -30,6 +30,9 @@ class ModelInTraining {
  public:
   ModelInTraining(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,
                   const Schedule& schedule);
+  // From given values instead of random ones; the table is the model's from now on.
+  ModelInTraining(const Graph& graph, MaskedTable table, const ModelOptions& options,
+                  const Schedule& schedule);
 
   // One step of every model; on the GPU it may not be done yet. Throws, naming the step, if a loss
   // was not finite: on the GPU some steps later.

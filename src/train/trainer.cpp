@@ -153,12 +153,7 @@ struct Best {
     checkpoint.tensors[name] = table.values.cpu();
     checkpoint.numbers[name + " step"] = static_cast<double>(step);
     checkpoint.numbers[name + " since"] = since;
-    checkpoint.numbers[name + " users"] = static_cast<double>(metrics.num_users);
-    for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-      const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
-      checkpoint.numbers[name + " recall" + cutoff] = metrics.recall[i];
-      checkpoint.numbers[name + " ndcg" + cutoff] = metrics.ndcg[i];
-    }
+    save_metrics(checkpoint, name, metrics);
   }
 
   void restore(const Checkpoint& checkpoint, const MaskedTable& tables, std::size_t model) {
@@ -170,12 +165,7 @@ struct Best {
     table.values.copy_(checkpoint.tensor(name));
     step = static_cast<std::uint64_t>(checkpoint.number(name + " step"));
     since = static_cast<std::uint32_t>(checkpoint.number(name + " since"));
-    metrics.num_users = static_cast<std::uint64_t>(checkpoint.number(name + " users"));
-    for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-      const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
-      metrics.recall[i] = checkpoint.number(name + " recall" + cutoff);
-      metrics.ndcg[i] = checkpoint.number(name + " ndcg" + cutoff);
-    }
+    metrics = read_metrics(checkpoint, name);
   }
 };
 

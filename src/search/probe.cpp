@@ -1,0 +1,50 @@
+#include "search/probe.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace bet {
+
+Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interactions,
+                           std::uint32_t num_users, std::uint32_t epochs) {
+  BET_CHECK(epochs > 0, "probes must be finetuned for at least one epoch");
+  Schedule schedule = training;
+  const std::uint64_t entries = training.entries_for(num_users);
+  const std::uint64_t steps_of_epoch = (num_interactions + entries - 1) / entries;
+  if (training.linear) {
+    // Large batches: so few steps would leave even the best plans far from where they end.
+    constexpr std::uint64_t kLeastSteps = 16;
+    schedule.learning_rate = training.learning_rate / 2;
+    schedule.max_steps = std::max((epochs * num_interactions + entries - 1) / entries, kLeastSteps);
+  } else {
+    schedule.decay = 0.98;  // METHOD section 5
+    schedule.max_steps = epochs * steps_of_epoch;
+  }
+  return schedule;
+}
+
+Prober::Prober(const Split& split, const Graph& graph, const MaskedTable& full, double full_score,
+               const ModelOptions& model, const Schedule& finetune)
+    : graph_(graph),
+      full_(full),
+      full_score_(full_score),
+      model_(model),
+      finetune_(finetune),
+      evaluator_(split, HeldOut::kValidation, graph) {
+  BET_CHECK(full_score > 0, "the full-size model scores ", full_score,
+            " on validation: there is nothing to measure plans against");
+}
+
+std::optional<double> Prober::fitness(const SizePlan& plan,
+                                      const std::function<bool()>& stop) const {
+  ModelInTraining model(graph_, masked_copy(full_, std::span(&plan, 1)), model_, finetune_);
+  while (model.num_steps() < finetune_.max_steps) {
+    if (stop && stop()) return std::nullopt;
+    model.step();
+  }
+  model.take_mean_losses();  // throws if one was not finite
+  return evaluator_.measure(model.vectors(), model.table().models[0]).score() / full_score_;
+}
+
+}  // namespace bet

@@ -1,0 +1,216 @@
+#include "search/run_store.h"
+
+#include <ATen/ops/empty.h>
+#include <sqlite3.h>
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+constexpr const char* kSchema = R"(
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  CREATE TABLE IF NOT EXISTS run (identity TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS trial (
+    iteration INTEGER PRIMARY KEY, strategy TEXT NOT NULL, candidate INTEGER NOT NULL,
+    user_share REAL NOT NULL, user_family TEXT NOT NULL, item_family TEXT NOT NULL,
+    user_shape REAL NOT NULL, item_shape REAL NOT NULL,
+    predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL, sizes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS predictor (
+    id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL);
+)";
+
+class Statement {
+ public:
+  Statement(sqlite3* database, const std::string& path, const char* sql)
+      : database_(database), path_(path) {
+    check(sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr));
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  void bind(int place, double value) { check(sqlite3_bind_double(statement_, place, value)); }
+  void bind(int place, std::int64_t value) { check(sqlite3_bind_int64(statement_, place, value)); }
+  void bind(int place, std::string_view text) {
+    check(sqlite3_bind_text(statement_, place, text.data(), static_cast<int>(text.size()),
+                            SQLITE_TRANSIENT));
+  }
+  void bind_blob(int place, const void* data, std::size_t size) {
+    check(sqlite3_bind_blob64(statement_, place, data, size, SQLITE_TRANSIENT));
+  }
+  // True while there is a row.
+  bool step() {
+    const int status = sqlite3_step(statement_);
+    if (status == SQLITE_ROW) return true;
+    BET_CHECK(status == SQLITE_DONE, path_, ": ", sqlite3_errmsg(database_));
+    return false;
+  }
+  double real(int column) const { return sqlite3_column_double(statement_, column); }
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  bool is_null(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+  }
+  std::string text(int column) const {
+    const auto* found = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return found != nullptr ? found : "";
+  }
+  std::string_view blob(int column) const {
+    return {static_cast<const char*>(sqlite3_column_blob(statement_, column)),
+            static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  }
+
+ private:
+  void check(int status) const {
+    BET_CHECK(status == SQLITE_OK, path_, ": ", sqlite3_errmsg(database_));
+  }
+
+  sqlite3* database_;
+  const std::string& path_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+void execute(sqlite3* database, const std::string& path, const char* sql) {
+  char* message = nullptr;
+  const int status = sqlite3_exec(database, sql, nullptr, nullptr, &message);
+  const std::string text = message != nullptr ? message : "";
+  sqlite3_free(message);
+  BET_CHECK(status == SQLITE_OK, path, ": ", text);
+}
+
+std::string sizes_blob(const SizePlan& plan) {
+  std::string bytes;
+  for (const auto sizes : {plan.user_sizes(), plan.item_sizes()}) {
+    bytes.append(reinterpret_cast<const char*>(sizes.data()), sizes.size_bytes());
+  }
+  return bytes;
+}
+
+SizePlan plan_of(std::string_view bytes, const TableShape& shape, const std::string& path) {
+  BET_CHECK(bytes.size() == 2 * shape.num_rows(), path, ": a plan of ", bytes.size() / 2,
+            " rows for data of ", shape.num_rows());
+  std::vector<std::uint16_t> sizes(shape.num_rows());
+  std::memcpy(sizes.data(), bytes.data(), bytes.size());
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(shape.num_users);
+  return {shape, {sizes.begin(), middle}, {middle, sizes.end()}};
+}
+
+template <typename Value, typename Name>
+Value value_named(const std::string& text, std::initializer_list<Value> values, const Name& name_of,
+                  const std::string& path) {
+  for (const Value value : values) {
+    if (name_of(value) == text) return value;
+  }
+  fail(path, ": unknown word ", in_quotes(text));
+}
+
+Strategy parse_strategy(const std::string& text, const std::string& path) {
+  return value_named(text, {Strategy::kPredictedBest, Strategy::kRandom, Strategy::kNearBest},
+                     strategy_name, path);
+}
+
+SizeFamily parse_family(const std::string& text, const std::string& path) {
+  return value_named(text,
+                     {SizeFamily::kPowerLaw, SizeFamily::kTruncatedExponential,
+                      SizeFamily::kTruncatedNormal, SizeFamily::kLogNormal},
+                     family_name, path);
+}
+
+}  // namespace
+
+void RunStore::Close::operator()(sqlite3* handle) const { sqlite3_close(handle); }
+
+RunStore::RunStore(const std::filesystem::path& path, const std::string& identity)
+    : path_(path.string()) {
+  sqlite3* handle = nullptr;
+  const int status = sqlite3_open(path_.c_str(), &handle);
+  database_.reset(handle);
+  BET_CHECK(status == SQLITE_OK, path_, ": cannot open: ",
+            handle != nullptr ? sqlite3_errmsg(handle) : "out of memory");
+  execute(handle, path_, kSchema);
+  Statement find(handle, path_, "SELECT identity FROM run");
+  if (find.step()) {
+    BET_CHECK(find.text(0) == identity, path_, ": written for other data or options");
+    return;
+  }
+  Statement insert(handle, path_, "INSERT INTO run VALUES (?)");
+  insert.bind(1, identity);
+  insert.step();
+}
+
+RunStore::~RunStore() = default;
+
+std::vector<Trial> RunStore::trials(const TableShape& shape) const {
+  std::vector<Trial> trials;
+  Statement rows(database_.get(), path_,
+                 "SELECT iteration, strategy, candidate, user_share, user_family, item_family, "
+                 "user_shape, item_shape, predicted, fitness, seconds, sizes "
+                 "FROM trial ORDER BY iteration");
+  while (rows.step()) {
+    PlanOrigin origin;
+    origin.user_share = rows.real(3);
+    origin.user_family = parse_family(rows.text(4), path_);
+    origin.item_family = parse_family(rows.text(5), path_);
+    origin.user_shape = rows.real(6);
+    origin.item_shape = rows.real(7);
+    std::optional<double> predicted;
+    if (!rows.is_null(8)) predicted = rows.real(8);
+    trials.push_back({static_cast<std::uint32_t>(rows.integer(0)),
+                      parse_strategy(rows.text(1), path_),
+                      static_cast<std::uint64_t>(rows.integer(2)),
+                      {plan_of(rows.blob(11), shape, path_), origin},
+                      predicted,
+                      rows.real(9),
+                      rows.real(10)});
+  }
+  return trials;
+}
+
+at::Tensor RunStore::predictor_state() const {
+  Statement row(database_.get(), path_, "SELECT state FROM predictor");
+  if (!row.step()) return {};
+  const std::string_view bytes = row.blob(0);
+  at::Tensor state =
+      at::empty({static_cast<std::int64_t>(bytes.size() / sizeof(double))}, at::kDouble);
+  std::memcpy(state.data_ptr(), bytes.data(), bytes.size());
+  return state;
+}
+
+void RunStore::add(const Trial& trial, const at::Tensor& predictor_state) {
+  execute(database_.get(), path_, "BEGIN IMMEDIATE");
+  try {
+    Statement row(database_.get(), path_,
+                  "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    const PlanOrigin& origin = trial.sampled.origin;
+    row.bind(1, std::int64_t{trial.iteration});
+    row.bind(2, strategy_name(trial.strategy));
+    row.bind(3, static_cast<std::int64_t>(trial.candidate));
+    row.bind(4, origin.user_share);
+    row.bind(5, family_name(origin.user_family));
+    row.bind(6, family_name(origin.item_family));
+    row.bind(7, origin.user_shape);
+    row.bind(8, origin.item_shape);
+    if (trial.predicted) row.bind(9, *trial.predicted);
+    row.bind(10, trial.fitness);
+    row.bind(11, trial.seconds);
+    const std::string sizes = sizes_blob(trial.sampled.plan);
+    row.bind_blob(12, sizes.data(), sizes.size());
+    row.step();
+    if (predictor_state.defined()) {
+      Statement state(database_.get(), path_, "INSERT OR REPLACE INTO predictor VALUES (1, ?, ?)");
+      state.bind(1, std::int64_t{trial.iteration});
+      state.bind_blob(2, predictor_state.data_ptr(),
+                      static_cast<std::size_t>(predictor_state.numel()) * sizeof(double));
+      state.step();
+    }
+    execute(database_.get(), path_, "COMMIT");
+  } catch (...) {
+    sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+}
+
+}  // namespace bet

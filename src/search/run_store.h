@@ -1,0 +1,44 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/trial.h"
+
+struct sqlite3;
+
+namespace bet {
+
+// The population of a search on disk (run.db, SQLite): every probe is safe before the next begins,
+// and users can query it. Tables: `trial` (one row a probe, with the plan's sizes as little-endian
+// 16-bit numbers, users then items), `predictor` (its state after the last probe), `run` (identity).
+// One process at a time.
+class RunStore {
+ public:
+  // Opens or makes the file. Throws if it was written for another `identity`.
+  RunStore(const std::filesystem::path& path, const std::string& identity);
+  ~RunStore();
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  // All trials, by iteration; plans are checked against the shape.
+  std::vector<Trial> trials(const TableShape& shape) const;
+  // Of the predictor after the last trial; undefined if there is none.
+  at::Tensor predictor_state() const;
+
+  // Both or neither. `predictor_state` may be undefined.
+  void add(const Trial& trial, const at::Tensor& predictor_state);
+
+ private:
+  std::string path_;
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace bet
