@@ -179,6 +179,7 @@ class FitRun {
     }
     RunFolder& run = *folder_of_run;
     if (!options_.resume) run.write_config(options_.to_config());
+    run.keep_identity(identity(hash));
     say(run, "data " + about_data.dump());
     if (budget.covers_full && !options_.budget.empty()) {
       say(run, "the budget holds the full table: nothing needs to be cut");

@@ -74,6 +74,19 @@ void RunFolder::write_config(const Config& entries) const {
   write_whole(config(), text);
 }
 
+void RunFolder::keep_identity(const std::string& identity) const {
+  const fs::path file = path_ / "identity.txt";
+  if (fs::exists(file)) {
+    std::ifstream in(file, std::ios::binary);
+    const std::string kept{std::istreambuf_iterator<char>(in), {}};
+    BET_CHECK(kept == identity, path_.string(), ": was started with other data or options");
+    return;
+  }
+  AtomicFile out(file);
+  out.write(identity);
+  out.commit();
+}
+
 void RunFolder::write_report(const std::string& json) const { write_whole(report(), json + "\n"); }
 
 void RunFolder::log(const std::string& line) {

@@ -17,7 +17,7 @@ struct ConfigEntry {
 };
 using Config = std::vector<ConfigEntry>;
 
-// A run on disk: config.toml, log.txt, report.json, checkpoint/.
+// A run on disk: config.toml, identity.txt, log.txt, report.json, checkpoint/.
 class RunFolder {
  public:
   // Refuses an existing folder unless `overwrite`, and one that is no run in any case.
@@ -33,6 +33,8 @@ class RunFolder {
   std::filesystem::path config() const { return path_ / "config.toml"; }
 
   void write_config(const Config& config) const;
+  // What the run was started with: data and options. keep_identity() throws if it was another.
+  void keep_identity(const std::string& identity) const;
   void write_report(const std::string& json) const;
 
   // Appends a line with the time to log.txt.

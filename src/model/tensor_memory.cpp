@@ -32,7 +32,11 @@ class BlockCache {
     if (!free.empty()) {
       block = free.back();
       free.pop_back();
+      free_bytes_ -= size;
     } else {
+      // A new size: another table is being worked on, and the blocks of the last one may never be
+      // asked for again.
+      if (free_bytes_ > kMostFree) release_free();
       block = std::aligned_alloc(kHugePage, size);
       if (block == nullptr) throw std::bad_alloc();
       ::madvise(block, size, MADV_HUGEPAGE);
@@ -51,6 +55,7 @@ class BlockCache {
     std::vector<void*>& free = free_[found->second];
     if (free.size() < kKept) {
       free.push_back(block);
+      free_bytes_ += found->second;
     } else {
       std::free(block);
     }
@@ -59,8 +64,19 @@ class BlockCache {
   }
 
  private:
+  static constexpr std::size_t kMostFree = std::size_t{256} << 20;
+
+  void release_free() {
+    for (auto& [size, blocks] : free_) {
+      for (void* block : blocks) std::free(block);
+      blocks.clear();
+    }
+    free_bytes_ = 0;
+  }
+
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> free_;
+  std::size_t free_bytes_ = 0;
   std::unordered_map<void*, std::size_t> size_of_;
 };
 

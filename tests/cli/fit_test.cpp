@@ -176,9 +176,9 @@ TEST(Fit, StandardInputIsCopiedIntoTheRun) {
   EXPECT_EQ(read_file(folder / "run/stdin"), read_file(folder / "d.csv"));
 }
 
-// Starts `bet`, sends the signal as soon as the file exists, and waits for the end.
+// Starts `bet`, sends the signal as soon as the file exists, or so long after, and waits for the end.
 int run_until(const std::vector<std::string>& line, const std::filesystem::path& file,
-              int signal_number) {
+              int signal_number, int milliseconds = 0) {
   const pid_t child = fork();
   if (child == 0) {
     std::vector<char*> arguments = {const_cast<char*>("bet")};
@@ -195,6 +195,7 @@ int run_until(const std::vector<std::string>& line, const std::filesystem::path&
   while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
   kill(child, signal_number);
   int status = 0;
   waitpid(child, &status, 0);
@@ -230,6 +231,118 @@ TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
   }
 }
 
+// A small search whose every part takes long enough to be killed in.
+std::vector<std::string> search_line(const TempFolder& folder, const std::string& name) {
+  return {"fit",       "demo", "--quiet",           "--budget", "5%",
+          "--effort",  "quick", "--finetune-epochs", "10",       "--retrain-top",
+          "3",         "--out", (folder / name).string(), "--cache",
+          (folder / (name + "-cache")).string()};
+}
+
+TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
+  const TempFolder folder;
+  const std::string cache = (folder / "cache").string();
+  const auto run = [&](const char* method) {
+    return fit({"demo", "--method", method, "--budget", "5%", "--cache", cache, "--out",
+                (folder / method).string()});
+  };
+  const Json bet = fit({"demo", "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
+  EXPECT_EQ(bet["method"], "bet");
+  EXPECT_EQ(bet["trials"].size(), 30U);
+  EXPECT_EQ(bet["retrained"].size(), 3U);
+  EXPECT_EQ(bet["used"]["params"], bet["budget"]["params"]);
+  for (const char* key : {"iteration", "strategy", "predicted", "fitness", "user_share",
+                          "user_family", "item_family", "user_shape", "item_shape"}) {
+    EXPECT_TRUE(bet["trials"][0].contains(key)) << key;
+  }
+  EXPECT_GT(bet["full"]["validation"]["recall@20"], bet["validation"]["recall@20"]);
+  for (const char* method : {"es", "mr"}) {
+    const Json other = run(method);
+    for (const char* part : {"validation", "test"}) {
+      EXPECT_GT(bet[part]["recall@20"].get<double>(), 1.3 * other[part]["recall@20"].get<double>())
+          << method << " " << part;
+    }
+  }
+}
+
+TEST(Fit, ASearchKilledAnywhereEndsWithTheSameReport) {
+  const TempFolder folder;
+  ASSERT_EQ(run_bet(search_line(folder, "whole")).exit_code, 0);
+  const Json whole = Json::parse(read_file(folder / "whole/report.json"));
+  const std::pair<const char*, int> places[] = {
+      {"checkpoint/pretrain.ckpt", 0}, {"run.db-wal", 20}, {"run.db-wal", 1200},
+      {"checkpoint/state.ckpt", 0}};
+  int number = 0;
+  for (const auto& [file, milliseconds] : places) {
+    const std::string run = "killed-" + std::to_string(number++);
+    const int status = run_until(search_line(folder, run), folder / run / file, SIGKILL, milliseconds);
+    EXPECT_TRUE(status == -SIGKILL || status == 0);
+    const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    Json report = Json::parse(read_file(folder / run / "report.json"));
+    for (const char* key : {"test", "validation", "full"}) EXPECT_EQ(report[key], whole[key]) << file;
+    EXPECT_EQ(report["chosen"]["iteration"], whole["chosen"]["iteration"]);
+    ASSERT_EQ(report["trials"].size(), whole["trials"].size());
+    for (std::size_t i = 0; i < whole["trials"].size(); ++i) {
+      EXPECT_EQ(report["trials"][i]["fitness"], whole["trials"][i]["fitness"]);
+      EXPECT_EQ(report["trials"][i]["predicted"], whole["trials"][i]["predicted"]);
+    }
+    EXPECT_EQ(read_file(folder / run / "checkpoint/final.ckpt"),
+              read_file(folder / "whole/checkpoint/final.ckpt"));
+  }
+}
+
+TEST(Fit, CtrlCInTheSearchGoesOnToRetraining) {
+  const TempFolder folder;
+  std::vector<std::string> line = search_line(folder, "run");
+  line.insert(line.end(), {"--iterations", "100000"});
+  EXPECT_EQ(run_until(line, folder / "run/run.db-wal", SIGINT, 2500), 0);
+  const Json report = Json::parse(read_file(folder / "run/report.json"));
+  EXPECT_EQ(report["interrupted"], true);
+  EXPECT_GT(report["trials"].size(), 0U);
+  EXPECT_GT(report["steps"]["final"], 0);
+  EXPECT_GT(report["test"]["recall@20"], 0.15);
+}
+
+TEST(Fit, OddSearchesAreRefusedOrDone) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const std::string cache = (folder / "cache").string();
+  EXPECT_EQ(run_bet({"fit", "demo", "--budget", "5%", "--iterations", "0"}).exit_code, 2);
+  const ProgramResult small =
+      run_bet({"fit", "demo", "--budget", "0.1%", "--out", out, "--cache", cache});
+  EXPECT_EQ(small.exit_code, 1);
+  EXPECT_NE(small.err.find("the smallest is"), std::string::npos) << small.err;
+  EXPECT_FALSE(std::filesystem::exists(out));
+  const Json full = fit({"demo", "--budget", "100%", "--effort", "quick", "--dim", "8", "--out", out});
+  EXPECT_EQ(full["trials"].size(), 0U);
+  EXPECT_EQ(full["used"]["params"], 8 * 3500);
+  const Json one = fit({"demo", "--budget", "5%", "--effort", "quick", "--candidates", "1",
+                        "--iterations", "1", "--cache", cache, "--out", (folder / "one").string()});
+  EXPECT_EQ(one["trials"].size(), 1U);
+  EXPECT_EQ(one["retrained"].size(), 1U);
+  const ProgramResult nowhere =
+      run_bet({"fit", "demo", "--budget", "5%", "--out", "/proc/bet/run", "--cache", cache});
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_NE(nowhere.err.find("/proc/bet/run"), std::string::npos) << nowhere.err;
+}
+
+TEST(Fit, ARunOfOtherDataIsNotGoneOnWith) {
+  const TempFolder folder;
+  const std::string data = (folder / "d.csv").string();
+  ASSERT_EQ(run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions",
+                     "6000"}).exit_code, 0);
+  const std::vector<std::string> line = {"fit",     data,    "--quiet", "--budget", "10%", "--effort",
+                                         "quick",   "--out", (folder / "run").string(), "--cache",
+                                         (folder / "cache").string()};
+  EXPECT_EQ(run_until(line, folder / "run/identity.txt", SIGKILL, 0), -SIGKILL);
+  ASSERT_EQ(run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions",
+                     "6000", "--seed", "9"}).exit_code, 0);
+  const ProgramResult resumed = run_bet({"resume", (folder / "run").string()});
+  EXPECT_EQ(resumed.exit_code, 1);
+  EXPECT_NE(resumed.err.find("other data"), std::string::npos) << resumed.err;
+}
+
 TEST(Fit, CtrlCFinishesWithTheBestSoFar) {
   const TempFolder folder;
   const std::vector<std::string> line = {"fit",
@@ -252,7 +365,9 @@ TEST(Fit, CtrlCFinishesWithTheBestSoFar) {
   EXPECT_EQ(run_until(line, folder / "run/checkpoint/state.ckpt", SIGINT), 0);
   const Json report = Json::parse(read_file(folder / "run/report.json"));
   EXPECT_EQ(report["interrupted"], true);
-  EXPECT_GT(report["test"]["recall@20"], 0.0);
+  EXPECT_EQ(report["steps"]["final"], report["steps"]["best"]);
+  EXPECT_GT(report["steps"]["final"], 0);
+  EXPECT_GT(report["test"]["recall@20"], 0.05);
 }
 
 using GpuFit = test::OnGpu;

@@ -133,6 +133,22 @@ TEST(PlanSampler, SizesHaveTheFamilysShape) {
   }
 }
 
+TEST(PlanSampler, SidedPlansAreEqualWithinEachSideAndExact) {
+  const TableShape shape{70, 50, 128, 1};
+  for (const std::uint64_t params : {120ULL, 600ULL, 5'000ULL, 15'360ULL}) {
+    const PlanSampler sampler(shape, params, frequencies(70, 1), frequencies(50, 2));
+    for (const double share : {0.0, 0.3, 0.9, 1.0}) {
+      const SizePlan plan = sampler.sided_plan(share);
+      EXPECT_EQ(plan.num_params(), params);
+      for (const auto sizes : {plan.user_sizes(), plan.item_sizes()}) {
+        const auto [low, high] = std::minmax_element(sizes.begin(), sizes.end());
+        EXPECT_LE(*high - *low, 1);
+      }
+    }
+    EXPECT_THROW(sampler.sided_plan(1.1), Error);
+  }
+}
+
 TEST(FrequencyOrder, IsDescendingWithTiesByIndex) {
   const std::vector<std::uint32_t> frequency = {3, 7, 3, 0, 7};
   EXPECT_EQ(frequency_order(frequency), (std::vector<std::uint32_t>{1, 4, 0, 2, 3}));
