@@ -13,7 +13,7 @@ build: setup
 	cmake --build --preset release
 
 run: build
-	$(BET) fit demo --method es --budget 5% --overwrite
+	$(BET) fit demo --budget 5% --overwrite
 
 test: setup
 	@cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }

@@ -230,7 +230,7 @@ class FitRun {
                                        {"validation", metrics_json(result.plan_validation[i])}});
       }
     }
-    report["interrupted"] = result.interrupted || searched.search.stopped || searched.full.stopped;
+    report["interrupted"] = result.interrupted || searched.search.stopped;
     report["steps"] = {{"pretrain", searched.full.steps},
                        {"train", result.train_steps},
                        {"best", result.best_step},
@@ -293,11 +293,10 @@ class FitRun {
     const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
     const MaskedTable full = result.full.table.to(fit.device);
     const Schedule finetune = finetune_schedule(
-        fit.schedule, split.counts().train, static_cast<std::uint32_t>(graph.active_users.size(0)),
-        choice.finetune_epochs);
+        choice.probe_schedule, split.counts().train,
+        static_cast<std::uint32_t>(graph.active_users.size(0)), choice.finetune_epochs);
     const Prober prober(split, graph, full, result.full.validation.score(), fit.model, finetune);
-    result.search =
-        search_plans(sampler, frequencies, shape, prober, store, choice.options, hooks);
+    result.search = search_plans(sampler, frequencies, shape, prober, store, choice.options, hooks);
     BET_CHECK(!result.search.population.empty(), "stopped before the first plan was measured");
     result.trials = best_trials(result.search.population, choice.retrain_top);
     for (const Trial* trial : result.trials) result.plans.push_back(trial->sampled.plan);

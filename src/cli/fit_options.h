@@ -59,6 +59,7 @@ struct FitCommand {
   // The search's part of it; `seed` included.
   struct SearchChoice {
     SearchOptions options;
+    Schedule probe_schedule;  // whose batches and rates probes have (finetune_schedule)
     std::uint32_t finetune_epochs = 0;
     std::uint32_t retrain_top = 0;
   };

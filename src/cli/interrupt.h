@@ -6,8 +6,8 @@ namespace bet {
 // with exit code 130.
 void watch_interrupts();
 
-// True once after one was noted: what is under way then ends with the best so far, and the work goes
-// on from there.
+// True once after one was noted: what is under way then ends with the best so far, and the work
+// goes on from there.
 bool take_interrupt();
 
 }  // namespace bet

@@ -25,11 +25,9 @@ struct PlanCommand {
   bool json = false;
 };
 
-Json histogram(std::span<const std::uint16_t> sizes, std::uint32_t max_dim) {
-  std::vector<std::uint64_t> counts(max_dim + 1, 0);
-  for (const std::uint16_t size : sizes) ++counts[size];
+Json histogram(std::span<const std::uint32_t> counts) {
   Json json = Json::object();
-  for (std::uint32_t size = 0; size <= max_dim; ++size) {
+  for (std::size_t size = 0; size < counts.size(); ++size) {
     if (counts[size] > 0) json[std::to_string(size)] = counts[size];
   }
   return json;
@@ -72,8 +70,8 @@ Json run(const PlanCommand& options) {
            {{"params", shape.full_params()},
             {"bytes", table_bytes(shape.full_params(), shape.max_dim)}}},
           {"origin", planned.origin},
-          {"user_sizes", histogram(planned.plan.user_sizes(), options.dim)},
-          {"item_sizes", histogram(planned.plan.item_sizes(), options.dim)}};
+          {"user_sizes", histogram(planned.plan.user_counts())},
+          {"item_sizes", histogram(planned.plan.item_counts())}};
 }
 
 // Rows per range of sizes, as bars.

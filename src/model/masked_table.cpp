@@ -101,9 +101,10 @@ MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans
     const ModelColumns& columns = table.models[model];
     BET_CHECK(columns.width <= full.models.at(0).width && table.num_rows() == full.num_rows(),
               "a plan of size ", columns.width, " in a table of width ", full.models.at(0).width);
-    const at::Tensor mask = at::arange(std::int64_t{columns.width}, full.values.options().dtype(at::kShort))
-                                .unsqueeze(0)
-                                .lt(table.sizes[static_cast<std::int64_t>(model)].unsqueeze(1));
+    const at::Tensor mask =
+        at::arange(std::int64_t{columns.width}, full.values.options().dtype(at::kShort))
+            .unsqueeze(0)
+            .lt(table.sizes[static_cast<std::int64_t>(model)].unsqueeze(1));
     table.values.slice(1, columns.first, columns.first + columns.width)
         .copy_(full.values.slice(1, 0, columns.width).mul(mask));
   }

@@ -33,7 +33,8 @@ struct MaskedTable {
   MaskedTable to(const at::Device& device) const;
 };
 
-// The first columns of a full-size table under each plan's mask, on its device: where a probe starts.
+// The first columns of a full-size table under each plan's mask, on its device: where a probe
+// starts.
 MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans);
 
 // Drawn from N(0, deviation^2). The value at a row and column of a plan depends on them and the

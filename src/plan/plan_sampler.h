@@ -47,8 +47,8 @@ class PlanSampler {
   // The plan of a given origin; `index` chooses the random values.
   SizePlan make_plan(const PlanOrigin& origin, std::uint64_t seed, std::uint64_t index) const;
 
-  // Not drawn: sizes within each side equal, up to one, the users' share of the budget given (METHOD
-  // section 8).
+  // Not drawn: sizes within each side equal, up to one, the users' share of the budget given
+  // (METHOD section 8).
   SizePlan sided_plan(double user_share) const;
 
  private:

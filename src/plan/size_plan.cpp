@@ -34,14 +34,19 @@ SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_size
   BET_CHECK(user_sizes_.size() == shape.num_users && item_sizes_.size() == shape.num_items,
             "a plan of ", user_sizes_.size(), " users and ", item_sizes_.size(),
             " items for a table of ", shape.num_users, " and ", shape.num_items);
-  for (const std::span<const std::uint16_t> side : {this->user_sizes(), this->item_sizes()}) {
-    for (const std::uint16_t size : side) {
+  const auto count = [&](std::span<const std::uint16_t> sizes) {
+    std::vector<std::uint32_t> counts(shape.max_dim + 1, 0);
+    for (const std::uint16_t size : sizes) {
       BET_CHECK(size >= shape.min_dim && size <= shape.max_dim, "size ", size,
                 " is outside the plan's range ", shape.min_dim, " to ", shape.max_dim);
+      ++counts[size];
       num_params_ += size;
       largest_size_ = std::max<std::uint32_t>(largest_size_, size);
     }
-  }
+    return counts;
+  };
+  user_counts_ = count(user_sizes_);
+  item_counts_ = count(item_sizes_);
 }
 
 SizePlan full_plan(const TableShape& shape) { return equal_plan(shape, shape.full_params()); }

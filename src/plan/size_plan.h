@@ -22,6 +22,10 @@ class SizePlan {
   std::span<const std::uint16_t> item_sizes() const { return item_sizes_; }
   std::uint64_t num_params() const { return num_params_; }
 
+  // Rows of each size, by size: 0 to max_dim.
+  std::span<const std::uint32_t> user_counts() const { return user_counts_; }
+  std::span<const std::uint32_t> item_counts() const { return item_counts_; }
+
   // W: no wider table is ever needed to train this plan.
   std::uint32_t largest_size() const { return largest_size_; }
 
@@ -33,6 +37,8 @@ class SizePlan {
   TableShape shape_;
   std::vector<std::uint16_t> user_sizes_;
   std::vector<std::uint16_t> item_sizes_;
+  std::vector<std::uint32_t> user_counts_;
+  std::vector<std::uint32_t> item_counts_;
   std::uint64_t num_params_ = 0;
   std::uint32_t largest_size_ = 0;
 };

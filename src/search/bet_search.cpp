@@ -33,16 +33,17 @@ std::unique_ptr<FitnessPredictor> make_predictor(const SearchOptions& options,
 
 std::string trial_text(const Trial& trial, double error) {
   char text[256];
-  std::snprintf(text, sizeof(text),
-                "probe %u  %s  fitness %.5f  predicted %s  error %.2e  users %.3f of the budget, %s "
-                "%.3f / %s %.3f  largest size %u  %.2f s",
-                trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
-                trial.predicted ? std::to_string(*trial.predicted).c_str() : "-", error,
-                trial.sampled.origin.user_share,
-                std::string(family_name(trial.sampled.origin.user_family)).c_str(),
-                trial.sampled.origin.user_shape,
-                std::string(family_name(trial.sampled.origin.item_family)).c_str(),
-                trial.sampled.origin.item_shape, trial.sampled.plan.largest_size(), trial.seconds);
+  std::snprintf(
+      text, sizeof(text),
+      "probe %u  %s  fitness %.5f  predicted %s  error %.2e  users %.3f of the budget, %s "
+      "%.3f / %s %.3f  largest size %u  %.2f s",
+      trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
+      trial.predicted ? std::to_string(*trial.predicted).c_str() : "-", error,
+      trial.sampled.origin.user_share,
+      std::string(family_name(trial.sampled.origin.user_family)).c_str(),
+      trial.sampled.origin.user_shape,
+      std::string(family_name(trial.sampled.origin.item_family)).c_str(),
+      trial.sampled.origin.item_shape, trial.sampled.plan.largest_size(), trial.seconds);
   return text;
 }
 
@@ -57,8 +58,8 @@ double best_fitness(const std::vector<Trial>& population) {
 SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequencies,
                           const TableShape& shape, const Prober& prober, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks) {
-  BET_CHECK(options.num_iterations > 0 && options.num_candidates > 0,
-            "a search of ", options.num_iterations, " iterations of ", options.num_candidates,
+  BET_CHECK(options.num_iterations > 0 && options.num_candidates > 0, "a search of ",
+            options.num_iterations, " iterations of ", options.num_candidates,
             " candidates: both must be at least 1");
   // Line 1: Phi and the population; both go on from what is stored.
   SearchResult result;
@@ -84,8 +85,8 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     std::vector<SampledPlan> candidates = drawing.get();
     // Lines 6 to 12: one of them.
     const Strategy strategy = strategy_of(t, options.selection);
-    const Choice choice = choose_candidate(strategy, candidates, predictor.get(), population,
-                                           options.seed, t);
+    const Choice choice =
+        choose_candidate(strategy, candidates, predictor.get(), population, options.seed, t);
     Trial trial{t, strategy, std::uint64_t{t} * options.num_candidates + choice.index,
                 std::move(candidates[choice.index]), choice.predicted};
     if (t < options.num_iterations) drawing = draw(t + 1);
@@ -118,8 +119,8 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     if (hooks.progress) {
       char detail[48];
       std::snprintf(detail, sizeof(detail), "best fitness %.4f", best_fitness(population));
-      hooks.progress({"search", static_cast<double>(t),
-                      static_cast<double>(options.num_iterations), detail});
+      hooks.progress(
+          {"search", static_cast<double>(t), static_cast<double>(options.num_iterations), detail});
     }
   }
   return result;

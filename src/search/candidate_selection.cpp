@@ -60,9 +60,9 @@ Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidat
   } else {
     BET_CHECK(prediction.has_value(), "choosing by prediction without a predictor");
     if (strategy == Strategy::kNearBest && !population.empty()) {
-      const auto best = std::max_element(
-          population.begin(), population.end(),
-          [](const Trial& a, const Trial& b) { return a.fitness < b.fitness; });
+      const auto best =
+          std::max_element(population.begin(), population.end(),
+                           [](const Trial& a, const Trial& b) { return a.fitness < b.fitness; });
       const SizePlan* const target = &best->sampled.plan;
       const at::Tensor there = predictor->predict(std::span(&target, 1)).embeddings;
       choice.index = static_cast<std::size_t>(
@@ -72,8 +72,7 @@ Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidat
     }
   }
   if (prediction) {
-    choice.predicted =
-        prediction->scores[static_cast<std::int64_t>(choice.index)].item<double>();
+    choice.predicted = prediction->scores[static_cast<std::int64_t>(choice.index)].item<double>();
   }
   return choice;
 }

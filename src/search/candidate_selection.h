@@ -13,8 +13,8 @@ namespace bet {
 // What the search chooses by: the paper's predictor, its two ablations.
 enum class Selection { kDeepSets, kSimple, kRandom };
 
-// The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5; always II for
-// random selection.
+// The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5; always II
+// for random selection.
 Strategy strategy_of(std::uint32_t iteration, Selection selection);
 
 // The plans number first, first + 1, ... under a seed, on all cores.
@@ -26,9 +26,9 @@ struct Choice {
   std::optional<double> predicted;  // its fitness
 };
 
-// I: the highest predicted fitness. II: one drawn at random. III: the nearest, among the plans as the
-// predictor sees them now, to the best of the population; I while that is empty. `predictor` may be
-// null for II.
+// I: the highest predicted fitness. II: one drawn at random. III: the nearest, among the plans as
+// the predictor sees them now, to the best of the population; I while that is empty. `predictor`
+// may be null for II.
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
                         std::uint64_t seed, std::uint32_t iteration);

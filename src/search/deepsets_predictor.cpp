@@ -15,16 +15,16 @@ namespace bet {
 namespace {
 
 constexpr std::int64_t kCode = 16;
-constexpr MlpShape kEncoder = {1, 16, kCode};        // rho_U and rho_V: a frequency
+constexpr MlpShape kEncoder = {1, 16, kCode};           // rho_U and rho_V: a frequency
 constexpr MlpShape kSizeEncoder = {kCode + 1, 64, 64};  // mu: a set and its size
-constexpr MlpShape kDecoder = {64, 64, 1};           // pi: the plan
+constexpr MlpShape kDecoder = {64, 64, 1};              // pi: the plan
 
 // The rows of one side ranked by frequency, in groups of equal frequency.
 struct RankedSide {
-  at::Tensor inputs;                      // double [groups, 1]: frequency / largest
-  at::Tensor counts;                      // double [groups, 1]: rows of each
-  std::vector<std::int64_t> group_of;     // by rank, and one past the last
-  std::vector<std::int64_t> first_rank;   // by group
+  at::Tensor inputs;                     // double [groups, 1]: frequency / largest
+  at::Tensor counts;                     // double [groups, 1]: rows of each
+  std::vector<std::int64_t> group_of;    // by rank, and one past the last
+  std::vector<std::int64_t> first_rank;  // by group
 
   explicit RankedSide(const std::vector<std::uint32_t>& frequencies) {
     std::map<std::uint32_t, std::int64_t, std::greater<>> count_of;
@@ -32,7 +32,8 @@ struct RankedSide {
     const auto groups = static_cast<std::int64_t>(count_of.size());
     inputs = at::empty({groups, 1}, at::kDouble);
     counts = at::empty({groups, 1}, at::kDouble);
-    const double largest = count_of.empty() ? 1.0 : std::max(1.0, static_cast<double>(count_of.begin()->first));
+    const double largest =
+        count_of.empty() ? 1.0 : std::max(1.0, static_cast<double>(count_of.begin()->first));
     std::int64_t group = 0;
     for (const auto& [frequency, count] : count_of) {
       inputs.data_ptr<double>()[group] = static_cast<double>(frequency) / largest;
@@ -54,15 +55,14 @@ struct Boundaries {
   at::Tensor sizes;   // double [plans, max_dim]: rows of size 1, 2, ...
 
   Boundaries(const RankedSide& side, std::uint32_t max_dim,
-             const std::vector<std::span<const std::uint16_t>>& plans) {
+             const std::vector<std::span<const std::uint32_t>>& plans) {
     const auto num_plans = static_cast<std::int64_t>(plans.size());
     const std::int64_t width = max_dim + 1;
     group = at::empty({num_plans * width}, at::kLong);
     inside = at::empty({num_plans * width, 1}, at::kDouble);
     sizes = at::zeros({num_plans, max_dim}, at::kDouble);
     for (std::int64_t p = 0; p < num_plans; ++p) {
-      std::vector<std::int64_t> count(max_dim + 1, 0);
-      for (const std::uint16_t size : plans[static_cast<std::size_t>(p)]) ++count[size];
+      const std::span<const std::uint32_t> count = plans[static_cast<std::size_t>(p)];
       // Sizes fall with the rank: size max_dim begins at rank 0, size d where d + 1 ends.
       std::int64_t rank = 0;
       for (std::int64_t d = max_dim; d >= 0; --d) {
@@ -111,13 +111,13 @@ class DeepSetsPredictor final : public FitnessPredictor {
 
   Prediction forward(const at::Tensor& params,
                      std::span<const SizePlan* const> plans) const override {
-    std::vector<std::span<const std::uint16_t>> user_sizes, item_sizes;
+    std::vector<std::span<const std::uint32_t>> user_counts, item_counts;
     for (const SizePlan* plan : plans) {
-      user_sizes.push_back(plan->user_sizes());
-      item_sizes.push_back(plan->item_sizes());
+      user_counts.push_back(plan->user_counts());
+      item_counts.push_back(plan->item_counts());
     }
-    const Boundaries users(users_, static_cast<std::uint32_t>(max_dim_), user_sizes);
-    const Boundaries items(items_, static_cast<std::uint32_t>(max_dim_), item_sizes);
+    const Boundaries users(users_, static_cast<std::uint32_t>(max_dim_), user_counts);
+    const Boundaries items(items_, static_cast<std::uint32_t>(max_dim_), item_counts);
     std::int64_t first = 0;
     const auto next = [&](const MlpShape& shape) {
       first += shape.num_params();

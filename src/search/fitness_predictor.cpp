@@ -35,8 +35,7 @@ double FitnessPredictor::update(const SizePlan& plan, double fitness) {
   const SizePlan* const one = &plan;
   const at::Tensor error = (forward(params, std::span(&one, 1)).scores - fitness).square().sum();
   const at::Tensor gradient = torch::autograd::grad({error}, {params})[0];
-  const double rate =
-      std::max(0.01 * std::pow(0.9, static_cast<double>(num_updates_)), 0.002);
+  const double rate = std::max(0.01 * std::pow(0.9, static_cast<double>(num_updates_)), 0.002);
   ++num_updates_;
   const auto t = static_cast<double>(num_updates_);
   moment1_.mul_(kBeta1).add_(gradient, 1 - kBeta1);

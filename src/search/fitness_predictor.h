@@ -48,9 +48,9 @@ class FitnessPredictor {
 };
 
 // DeepSets over the sets of rows that share a size (METHOD section 4). Plans must give larger sizes
-// to more frequent rows, as the sampler's do: then each set is a stretch of the ranked users and one
-// of the ranked items, and its sum a difference of prefix sums. Rows of equal frequency look alike,
-// so one is encoded for all.
+// to more frequent rows, as the sampler's do: then each set is a stretch of the ranked users and
+// one of the ranked items, and its sum a difference of prefix sums. Rows of equal frequency look
+// alike, so one is encoded for all.
 std::unique_ptr<FitnessPredictor> make_deepsets_predictor(const TableShape& shape,
                                                           const Frequencies& frequencies,
                                                           std::uint64_t seed);

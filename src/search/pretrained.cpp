@@ -81,6 +81,11 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
     whole.texts = {{"identity", identity}};
     write_checkpoint(whole, state_path);
   };
+  saving.stop = [&]() -> bool {
+    BET_CHECK(!hooks.stop || !hooks.stop(),
+              "stopped before the full-size model was trained; `bet resume` goes on from there");
+    return false;
+  };
   const SizePlan plan = full_plan(shape);
   const TrainingResult trained = train_to_convergence(
       split, graph, std::span(&plan, 1), model, schedule, saving, state ? &*state : nullptr)[0];
@@ -88,13 +93,10 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
   result.table = trained.table;
   result.validation = trained.validation;
   result.steps = trained.steps;
-  result.stopped = trained.stopped;
-  if (!result.stopped) {
-    try {
-      keep(result, path, identity);
-    } catch (const std::exception& error) {
-      log(std::string("cache not written: ") + error.what());
-    }
+  try {
+    keep(result, path, identity);
+  } catch (const std::exception& error) {
+    log(std::string("cache not written: ") + error.what());
   }
   return result;
 }

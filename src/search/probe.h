@@ -8,15 +8,15 @@
 
 namespace bet {
 
-// The finetuning of a probe: batches and optimiser of the training's schedule, as many steps as make
-// so many epochs over the training interactions.
+// The finetuning of a probe: batches and optimiser of the training's schedule, as many steps as
+// make so many epochs over the training interactions.
 Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interactions,
                            std::uint32_t num_users, std::uint32_t epochs);
 
-// Measures plans: each probe starts from the pretrained model under the plan's mask, is finetuned for
-// a fixed number of steps with fresh Adam state, and measured on all validation users. Every probe
-// sees the same batches, so that fitness differs by plan and not by luck. What does not depend on
-// the plan is made once. All arguments must outlive it.
+// Measures plans: each probe starts from the pretrained model under the plan's mask, is finetuned
+// for a fixed number of steps with fresh Adam state, and measured on all validation users. Every
+// probe sees the same batches, so that fitness differs by plan and not by luck. What does not
+// depend on the plan is made once. All arguments must outlive it.
 class Prober {
  public:
   // `full` on the graph's device; `full_score` is its validation score, the denominator of fitness.

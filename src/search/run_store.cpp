@@ -51,9 +51,7 @@ class Statement {
   }
   double real(int column) const { return sqlite3_column_double(statement_, column); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-  bool is_null(int column) const {
-    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-  }
+  bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::string text(int column) const {
     const auto* found = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
     return found != nullptr ? found : "";
@@ -128,8 +126,8 @@ RunStore::RunStore(const std::filesystem::path& path, const std::string& identit
   sqlite3* handle = nullptr;
   const int status = sqlite3_open(path_.c_str(), &handle);
   database_.reset(handle);
-  BET_CHECK(status == SQLITE_OK, path_, ": cannot open: ",
-            handle != nullptr ? sqlite3_errmsg(handle) : "out of memory");
+  BET_CHECK(status == SQLITE_OK, path_,
+            ": cannot open: ", handle != nullptr ? sqlite3_errmsg(handle) : "out of memory");
   execute(handle, path_, kSchema);
   Statement find(handle, path_, "SELECT identity FROM run");
   if (find.step()) {

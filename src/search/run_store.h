@@ -15,8 +15,8 @@ namespace bet {
 
 // The population of a search on disk (run.db, SQLite): every probe is safe before the next begins,
 // and users can query it. Tables: `trial` (one row a probe, with the plan's sizes as little-endian
-// 16-bit numbers, users then items), `predictor` (its state after the last probe), `run` (identity).
-// One process at a time.
+// 16-bit numbers, users then items), `predictor` (its state after the last probe), `run`
+// (identity). One process at a time.
 class RunStore {
  public:
   // Opens or makes the file. Throws if it was written for another `identity`.

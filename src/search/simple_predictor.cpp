@@ -29,8 +29,8 @@ class SimplePredictor final : public FitnessPredictor {
   Prediction forward(const at::Tensor& params,
                      std::span<const SizePlan* const> plans) const override {
     const auto num_rows = static_cast<std::int64_t>(shape_.num_rows());
-    const at::Tensor sizes = at::empty({static_cast<std::int64_t>(plans.size()), num_rows},
-                                       at::kDouble);
+    const at::Tensor sizes =
+        at::empty({static_cast<std::int64_t>(plans.size()), num_rows}, at::kDouble);
     double* next = sizes.data_ptr<double>();
     for (const SizePlan* plan : plans) {
       for (const std::uint16_t size : plan->user_sizes()) *next++ = size;

@@ -1,7 +1,6 @@
 #include "train/fit.h"
 
 #include <ATen/ops/empty.h>
-#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <chrono>
@@ -60,31 +59,6 @@ Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& 
   return evaluate(vectors, table.models[0], split, HeldOut::kTest, graph);
 }
 
-std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
-
-// Runs a training, and says in time and clearly if the device has not the memory for it.
-template <typename Train>
-auto train_in_memory(const Graph& graph, std::span<const SizePlan> plans,
-                     const FitOptions& options, const Train& train) {
-  Executor& executor = executor_for(options.device);
-  const std::uint64_t needed = training_bytes(graph, plans, options.schedule);
-  const std::uint64_t free = executor.free_bytes();
-  const auto refuse = [&](const std::string& why) {
-    fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
-         megabytes(free), " are free", why,
-         "; what is saved of the run is kept, `bet resume` goes on from it");
-  };
-  if (needed > free) refuse("");
-  try {
-    return train();
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    if (text.find("out of memory") == std::string::npos) throw;
-    refuse(" (" + text.substr(0, text.find('\n')) + ")");
-    throw;
-  }
-}
-
 }  // namespace
 
 FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const FitOptions& options,
@@ -113,10 +87,8 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
   } else {
     const Stopwatch watch;
     const Graph graph = make_graph(split, TrainingPart::kTrain).to(options.device);
-    const std::vector<TrainingResult> trained = train_in_memory(graph, plans, options, [&] {
-      return train_to_convergence(split, graph, plans, options.model, options.schedule, saving,
-                                  state ? &*state : nullptr);
-    });
+    const std::vector<TrainingResult> trained = train_to_convergence(
+        split, graph, plans, options.model, options.schedule, saving, state ? &*state : nullptr);
     for (const TrainingResult& one : trained) result.plan_validation.push_back(one.validation);
     const auto best = std::max_element(trained.begin(), trained.end(),
                                        [](const TrainingResult& a, const TrainingResult& b) {
@@ -139,11 +111,9 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
     result.final_steps = result.best_step;  // the chosen weights are the final ones
   } else {
     phase = "final";
-    const std::span<const SizePlan> chosen = plans.subspan(result.chosen, 1);
-    const TrainingResult trained = train_in_memory(graph, chosen, options, [&] {
-      return train_steps(graph, chosen, options.model, options.schedule, result.best_step, saving,
-                         in_final ? &*state : nullptr)[0];
-    });
+    const TrainingResult trained =
+        train_steps(graph, plans.subspan(result.chosen, 1), options.model, options.schedule,
+                    result.best_step, saving, in_final ? &*state : nullptr)[0];
     result.table = trained.table;
     result.final_step_seconds = trained.step_seconds;
     result.final_steps = trained.steps;

@@ -23,8 +23,8 @@ struct FitResult {
   std::size_t chosen = 0;                // of the plans
   std::vector<Metrics> plan_validation;  // by plan: of its best weights
   Metrics validation;                    // of the weights that were chosen
-  Metrics test;        // of the final model; num_users is 0 if nothing is held out from it
-  MaskedTable table;   // the final model, on the CPU
+  Metrics test;       // of the final model; num_users is 0 if nothing is held out from it
+  MaskedTable table;  // the final model, on the CPU
   std::uint64_t train_steps = 0;
   std::uint64_t best_step = 0;
   std::uint64_t final_steps = 0;

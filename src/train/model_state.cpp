@@ -21,8 +21,8 @@ ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> p
                                  const ModelOptions& options, const Schedule& schedule)
     : ModelInTraining(graph, make_table(plans, options.seed), options, schedule) {}
 
-ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table,
-                                 const ModelOptions& options, const Schedule& schedule)
+ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table, const ModelOptions& options,
+                                 const Schedule& schedule)
     : executor_(executor_for(graph.device())),
       options_(options),
       schedule_(schedule),

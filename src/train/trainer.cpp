@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -244,14 +246,35 @@ class Convergence {
   double measure_seconds_ = 0;
 };
 
-}  // namespace
+std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
 
-std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
-                                                 std::span<const SizePlan> plans,
-                                                 const ModelOptions& model,
-                                                 const Schedule& schedule,
-                                                 const TrainingHooks& hooks,
-                                                 const Checkpoint* state) {
+// Runs a training, and says in time and clearly if the device has not the memory for it.
+template <typename Train>
+std::vector<TrainingResult> in_memory_of(const Graph& graph, std::span<const SizePlan> plans,
+                                         const Schedule& schedule, const Train& train) {
+  Executor& executor = executor_for(graph.device());
+  const std::uint64_t needed = training_bytes(graph, plans, schedule);
+  const std::uint64_t free = executor.free_bytes();
+  const auto refuse = [&](const std::string& why) {
+    fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
+         megabytes(free), " are free", why,
+         "; what is saved of the run is kept, `bet resume` goes on from it");
+  };
+  if (needed > free) refuse("");
+  try {
+    return train();
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    if (text.find("out of memory") == std::string::npos) throw;
+    refuse(" (" + text.substr(0, text.find('\n')) + ")");
+    throw;
+  }
+}
+
+std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
+                                     std::span<const SizePlan> plans, const ModelOptions& model,
+                                     const Schedule& schedule, const TrainingHooks& hooks,
+                                     const Checkpoint* state) {
   Training training(graph, plans, model, schedule, hooks);
   Convergence convergence(plans.size(), schedule.patience);
   const Evaluator evaluator(split, HeldOut::kValidation, graph);
@@ -283,10 +306,10 @@ std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph
   return std::move(convergence).results(training, training.model().num_steps(), stopped);
 }
 
-std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
-                                        const ModelOptions& model, const Schedule& schedule,
-                                        std::uint64_t num_steps, const TrainingHooks& hooks,
-                                        const Checkpoint* state) {
+std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizePlan> plans,
+                                       const ModelOptions& model, const Schedule& schedule,
+                                       std::uint64_t num_steps, const TrainingHooks& hooks,
+                                       const Checkpoint* state) {
   Training training(graph, plans, model, schedule, hooks);
   bool stopped = false;
   if (state != nullptr) training.restore(*state);
@@ -311,6 +334,27 @@ std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const Size
     }
   }
   return results;
+}
+
+}  // namespace
+
+std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
+                                                 std::span<const SizePlan> plans,
+                                                 const ModelOptions& model,
+                                                 const Schedule& schedule,
+                                                 const TrainingHooks& hooks,
+                                                 const Checkpoint* state) {
+  return in_memory_of(graph, plans, schedule,
+                      [&] { return converge(split, graph, plans, model, schedule, hooks, state); });
+}
+
+std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
+                                        const ModelOptions& model, const Schedule& schedule,
+                                        std::uint64_t num_steps, const TrainingHooks& hooks,
+                                        const Checkpoint* state) {
+  return in_memory_of(graph, plans, schedule, [&] {
+    return make_steps(graph, plans, model, schedule, num_steps, hooks, state);
+  });
 }
 
 }  // namespace bet

@@ -1,6 +1,7 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,30 +177,43 @@ TEST(Fit, StandardInputIsCopiedIntoTheRun) {
   EXPECT_EQ(read_file(folder / "run/stdin"), read_file(folder / "d.csv"));
 }
 
-// Starts `bet`, sends the signal as soon as the file exists, or so long after, and waits for the end.
+// Starts `bet` with its output thrown away. With `most_bytes` no file of it may grow larger:
+// writing then fails as on a full disk.
+pid_t start_bet(const std::vector<std::string>& line, rlim_t most_bytes = RLIM_INFINITY) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  std::vector<char*> arguments = {const_cast<char*>("bet")};
+  for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  if (std::freopen("/dev/null", "w", stdout) == nullptr ||
+      std::freopen("/dev/null", "w", stderr) == nullptr) {
+    _exit(99);
+  }
+  const rlimit limit = {most_bytes, most_bytes};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  signal(SIGXFSZ, SIG_IGN);
+  execv(BET_PROGRAM, arguments.data());
+  _exit(98);
+}
+
+// -signal if it was killed.
+int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+// Sends the signal as soon as the file exists, or so long after, and waits for the end.
 int run_until(const std::vector<std::string>& line, const std::filesystem::path& file,
               int signal_number, int milliseconds = 0) {
-  const pid_t child = fork();
-  if (child == 0) {
-    std::vector<char*> arguments = {const_cast<char*>("bet")};
-    for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    if (std::freopen("/dev/null", "w", stdout) == nullptr ||
-        std::freopen("/dev/null", "w", stderr) == nullptr) {
-      _exit(99);
-    }
-    execv(BET_PROGRAM, arguments.data());
-    _exit(98);
-  }
+  const pid_t child = start_bet(line);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
   kill(child, signal_number);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return wait_for(child);
 }
 
 TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
@@ -233,9 +247,20 @@ TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
 
 // A small search whose every part takes long enough to be killed in.
 std::vector<std::string> search_line(const TempFolder& folder, const std::string& name) {
-  return {"fit",       "demo", "--quiet",           "--budget", "5%",
-          "--effort",  "quick", "--finetune-epochs", "10",       "--retrain-top",
-          "3",         "--out", (folder / name).string(), "--cache",
+  return {"fit",
+          "demo",
+          "--quiet",
+          "--budget",
+          "5%",
+          "--effort",
+          "quick",
+          "--finetune-epochs",
+          "10",
+          "--retrain-top",
+          "3",
+          "--out",
+          (folder / name).string(),
+          "--cache",
           (folder / (name + "-cache")).string()};
 }
 
@@ -246,7 +271,8 @@ TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
     return fit({"demo", "--method", method, "--budget", "5%", "--cache", cache, "--out",
                 (folder / method).string()});
   };
-  const Json bet = fit({"demo", "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
+  const Json bet =
+      fit({"demo", "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
   EXPECT_EQ(bet["method"], "bet");
   EXPECT_EQ(bet["trials"].size(), 30U);
   EXPECT_EQ(bet["retrained"].size(), 3U);
@@ -269,18 +295,21 @@ TEST(Fit, ASearchKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
   ASSERT_EQ(run_bet(search_line(folder, "whole")).exit_code, 0);
   const Json whole = Json::parse(read_file(folder / "whole/report.json"));
-  const std::pair<const char*, int> places[] = {
-      {"checkpoint/pretrain.ckpt", 0}, {"run.db-wal", 20}, {"run.db-wal", 1200},
-      {"checkpoint/state.ckpt", 0}};
+  const std::pair<const char*, int> places[] = {{"checkpoint/pretrain.ckpt", 0},
+                                                {"run.db-wal", 20},
+                                                {"run.db-wal", 1200},
+                                                {"checkpoint/state.ckpt", 0}};
   int number = 0;
   for (const auto& [file, milliseconds] : places) {
     const std::string run = "killed-" + std::to_string(number++);
-    const int status = run_until(search_line(folder, run), folder / run / file, SIGKILL, milliseconds);
+    const int status =
+        run_until(search_line(folder, run), folder / run / file, SIGKILL, milliseconds);
     EXPECT_TRUE(status == -SIGKILL || status == 0);
     const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
     Json report = Json::parse(read_file(folder / run / "report.json"));
-    for (const char* key : {"test", "validation", "full"}) EXPECT_EQ(report[key], whole[key]) << file;
+    for (const char* key : {"test", "validation", "full"})
+      EXPECT_EQ(report[key], whole[key]) << file;
     EXPECT_EQ(report["chosen"]["iteration"], whole["chosen"]["iteration"]);
     ASSERT_EQ(report["trials"].size(), whole["trials"].size());
     for (std::size_t i = 0; i < whole["trials"].size(); ++i) {
@@ -290,6 +319,25 @@ TEST(Fit, ASearchKilledAnywhereEndsWithTheSameReport) {
     EXPECT_EQ(read_file(folder / run / "checkpoint/final.ckpt"),
               read_file(folder / "whole/checkpoint/final.ckpt"));
   }
+}
+
+TEST(Fit, AFullDiskLosesNothing) {
+  const TempFolder folder;
+  const auto line = [&](const std::string& name) {
+    std::vector<std::string> words = search_line(folder, name);
+    words.insert(words.end(), {"--dim", "8", "--budget", "50%", "--iterations", "12"});
+    words.erase(words.begin() + 3, words.begin() + 5);  // the other budget
+    return words;
+  };
+  ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
+  EXPECT_EQ(wait_for(start_bet(line("cut"), 1'000'000)), 1) << "run.db grows beyond that";
+  ASSERT_TRUE(std::filesystem::exists(folder / "cut/run.db"));
+  const ProgramResult resumed = run_bet({"resume", (folder / "cut").string(), "--quiet"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Json whole = Json::parse(read_file(folder / "whole/report.json"));
+  const Json cut = Json::parse(read_file(folder / "cut/report.json"));
+  EXPECT_EQ(cut["test"], whole["test"]);
+  EXPECT_EQ(cut["chosen"]["iteration"], whole["chosen"]["iteration"]);
 }
 
 TEST(Fit, CtrlCInTheSearchGoesOnToRetraining) {
@@ -314,7 +362,8 @@ TEST(Fit, OddSearchesAreRefusedOrDone) {
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_NE(small.err.find("the smallest is"), std::string::npos) << small.err;
   EXPECT_FALSE(std::filesystem::exists(out));
-  const Json full = fit({"demo", "--budget", "100%", "--effort", "quick", "--dim", "8", "--out", out});
+  const Json full =
+      fit({"demo", "--budget", "100%", "--effort", "quick", "--dim", "8", "--out", out});
   EXPECT_EQ(full["trials"].size(), 0U);
   EXPECT_EQ(full["used"]["params"], 8 * 3500);
   const Json one = fit({"demo", "--budget", "5%", "--effort", "quick", "--candidates", "1",
@@ -330,14 +379,26 @@ TEST(Fit, OddSearchesAreRefusedOrDone) {
 TEST(Fit, ARunOfOtherDataIsNotGoneOnWith) {
   const TempFolder folder;
   const std::string data = (folder / "d.csv").string();
-  ASSERT_EQ(run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions",
-                     "6000"}).exit_code, 0);
-  const std::vector<std::string> line = {"fit",     data,    "--quiet", "--budget", "10%", "--effort",
-                                         "quick",   "--out", (folder / "run").string(), "--cache",
+  ASSERT_EQ(
+      run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions", "6000"})
+          .exit_code,
+      0);
+  const std::vector<std::string> line = {"fit",
+                                         data,
+                                         "--quiet",
+                                         "--budget",
+                                         "10%",
+                                         "--effort",
+                                         "quick",
+                                         "--out",
+                                         (folder / "run").string(),
+                                         "--cache",
                                          (folder / "cache").string()};
   EXPECT_EQ(run_until(line, folder / "run/identity.txt", SIGKILL, 0), -SIGKILL);
   ASSERT_EQ(run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions",
-                     "6000", "--seed", "9"}).exit_code, 0);
+                     "6000", "--seed", "9"})
+                .exit_code,
+            0);
   const ProgramResult resumed = run_bet({"resume", (folder / "run").string()});
   EXPECT_EQ(resumed.exit_code, 1);
   EXPECT_NE(resumed.err.find("other data"), std::string::npos) << resumed.err;

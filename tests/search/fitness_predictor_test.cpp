@@ -39,8 +39,9 @@ torch::Tensor naive_score(const Toy& toy, const torch::Tensor& params, const Siz
   const torch::Tensor user_encoder = params.slice(0, 0, first);
   const torch::Tensor item_encoder = params.slice(0, first, 2 * first);
   const torch::Tensor mu = params.slice(0, 2 * first, 2 * first + size_encoder.num_params());
-  const torch::Tensor pi = params.slice(0, 2 * first + size_encoder.num_params(),
-                                        2 * first + size_encoder.num_params() + decoder.num_params());
+  const torch::Tensor pi =
+      params.slice(0, 2 * first + size_encoder.num_params(),
+                   2 * first + size_encoder.num_params() + decoder.num_params());
   const auto largest = [](const std::vector<std::uint32_t>& f) {
     return static_cast<double>(*std::max_element(f.begin(), f.end()));
   };

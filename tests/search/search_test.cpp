@@ -86,9 +86,9 @@ TEST(Candidates, AreChosenByEachStrategy) {
   std::vector<Trial> population = {{1, Strategy::kRandom, 0, candidates[3], std::nullopt, 0.2},
                                    {2, Strategy::kRandom, 0, candidates[7], std::nullopt, 0.9},
                                    {3, Strategy::kRandom, 0, candidates[5], std::nullopt, 0.5}};
-  EXPECT_EQ(choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, 1, 4)
-                .index,
-            7U);
+  EXPECT_EQ(
+      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, 1, 4).index,
+      7U);
   std::set<std::size_t> drawn;
   for (std::uint32_t t = 1; t < 60; ++t) {
     const Choice choice = choose_candidate(Strategy::kRandom, candidates, nullptr, {}, 1, t);
@@ -105,7 +105,8 @@ TEST(MaskedCopy, IsThePrefixUnderTheMask) {
   EXPECT_EQ(copy.models[0].width, plan.largest_size());
   for (std::int64_t row = 0; row < copy.num_rows(); ++row) {
     const auto size = copy.sizes[0][row].item<std::int16_t>();
-    EXPECT_TRUE(torch::equal(copy.values[row].slice(0, 0, size), toy.full.values[row].slice(0, 0, size)));
+    EXPECT_TRUE(
+        torch::equal(copy.values[row].slice(0, 0, size), toy.full.values[row].slice(0, 0, size)));
     EXPECT_EQ(copy.values[row].slice(0, size).abs().sum().item<float>(), 0.0F);
   }
 }
