@@ -50,7 +50,7 @@ class Executor {
                                               const ModelColumns& columns, const HeldOutItems& held,
                                               const Graph& seen, std::uint32_t k) = 0;
 
-  // Runs `work` beside what is asked for next, until join(): for work that neither needs.
+  // Runs `work` beside what is asked for until join(); neither may need what the other does.
   virtual void beside(const std::function<void()>& work) = 0;
   virtual void join() = 0;
 
