@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -203,18 +204,29 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Sends the signal as soon as the file exists, or so long after, and waits for the end.
-int run_until(const std::vector<std::string>& line, const std::filesystem::path& file,
-              int signal_number, int milliseconds = 0) {
+// Sends the signal as soon as `ready`, and waits for the end.
+int run_until(const std::vector<std::string>& line, const std::function<bool()>& ready,
+              int signal_number) {
   const pid_t child = start_bet(line);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) {
+  while (!ready() && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
   kill(child, signal_number);
   return wait_for(child);
 }
+
+// Whether a file is there, of so many bytes at least.
+std::function<bool()> has_file(const std::filesystem::path& file, std::uintmax_t bytes = 0) {
+  return [=] {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    return !error && size >= bytes;
+  };
+}
+
+// What two probes add to run.db's log, about: the predictor's state and the plan.
+constexpr std::uintmax_t kTwoProbes = 600'000;
 
 TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
   const TempFolder folder;
@@ -235,7 +247,7 @@ TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
   const Json whole = Json::parse(read_file(folder / "whole/report.json"));
   for (const std::string name : {"config.toml", "checkpoint/state.ckpt"}) {
     const std::string run = "killed-" + name.substr(0, 6);
-    EXPECT_EQ(run_until(line(run.c_str()), folder / run / name, SIGKILL), -SIGKILL);
+    EXPECT_EQ(run_until(line(run.c_str()), has_file(folder / run / name), SIGKILL), -SIGKILL);
     const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
     const Json report = Json::parse(read_file(folder / run / "report.json"));
@@ -295,15 +307,15 @@ TEST(Fit, ASearchKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
   ASSERT_EQ(run_bet(search_line(folder, "whole")).exit_code, 0);
   const Json whole = Json::parse(read_file(folder / "whole/report.json"));
-  const std::pair<const char*, int> places[] = {{"checkpoint/pretrain.ckpt", 0},
-                                                {"run.db-wal", 20},
-                                                {"run.db-wal", 1200},
-                                                {"checkpoint/state.ckpt", 0}};
+  const std::pair<const char*, std::uintmax_t> places[] = {{"checkpoint/pretrain.ckpt", 0},
+                                                           {"run.db-wal", 0},
+                                                           {"run.db-wal", kTwoProbes},
+                                                           {"checkpoint/state.ckpt", 0}};
   int number = 0;
-  for (const auto& [file, milliseconds] : places) {
+  for (const auto& [file, size] : places) {
     const std::string run = "killed-" + std::to_string(number++);
     const int status =
-        run_until(search_line(folder, run), folder / run / file, SIGKILL, milliseconds);
+        run_until(search_line(folder, run), has_file(folder / run / file, size), SIGKILL);
     EXPECT_TRUE(status == -SIGKILL || status == 0);
     const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -344,7 +356,7 @@ TEST(Fit, CtrlCInTheSearchGoesOnToRetraining) {
   const TempFolder folder;
   std::vector<std::string> line = search_line(folder, "run");
   line.insert(line.end(), {"--iterations", "100000"});
-  EXPECT_EQ(run_until(line, folder / "run/run.db-wal", SIGINT, 2500), 0);
+  EXPECT_EQ(run_until(line, has_file(folder / "run/run.db-wal", kTwoProbes), SIGINT), 0);
   const Json report = Json::parse(read_file(folder / "run/report.json"));
   EXPECT_EQ(report["interrupted"], true);
   EXPECT_GT(report["trials"].size(), 0U);
@@ -394,7 +406,7 @@ TEST(Fit, ARunOfOtherDataIsNotGoneOnWith) {
                                          (folder / "run").string(),
                                          "--cache",
                                          (folder / "cache").string()};
-  EXPECT_EQ(run_until(line, folder / "run/identity.txt", SIGKILL, 0), -SIGKILL);
+  EXPECT_EQ(run_until(line, has_file(folder / "run/identity.txt"), SIGKILL), -SIGKILL);
   ASSERT_EQ(run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions",
                      "6000", "--seed", "9"})
                 .exit_code,
@@ -423,7 +435,7 @@ TEST(Fit, CtrlCFinishesWithTheBestSoFar) {
                                          "20",
                                          "--out",
                                          (folder / "run").string()};
-  EXPECT_EQ(run_until(line, folder / "run/checkpoint/state.ckpt", SIGINT), 0);
+  EXPECT_EQ(run_until(line, has_file(folder / "run/checkpoint/state.ckpt"), SIGINT), 0);
   const Json report = Json::parse(read_file(folder / "run/report.json"));
   EXPECT_EQ(report["interrupted"], true);
   EXPECT_EQ(report["steps"]["final"], report["steps"]["best"]);

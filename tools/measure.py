@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Runs the experiments that docs/results.md speaks of and keeps one JSON line for each.
+
+  tools/measure.py BET DATA_FOLDER OUT.jsonl GROUP [DEVICE]     runs what OUT does not have yet
+  tools/measure.py table OUT.jsonl                              the lines as a Markdown table
+
+GROUP is a name of GROUPS below. A line holds the command, the seconds it took and the run's report;
+runs that are there already are left alone, so a broken-off measurement can be gone on with.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def search_runs():
+    """The search beside the trivial rule and random selection."""
+    for data in ("gowalla", "yelp2018"):
+        for budget in ("5%", "10%", "20%"):
+            for seed in (1, 2, 3) if (data, budget) == ("gowalla", "5%") else (1,):
+                paper = ["--effort", "paper", "--seed", str(seed)]
+                yield data, ["--budget", budget, *paper]
+                yield data, ["--budget", budget, "--selection", "random", *paper]
+                yield data, ["--budget", budget, "--method", "sided", "--seed", str(seed)]
+
+
+GROUPS = {"search": search_runs}
+
+
+def measure(bet, folder, out, group, device):
+    path = pathlib.Path(out)
+    done = {tuple(json.loads(line)["command"]) for line in path.read_text().splitlines()} \
+        if path.exists() else set()
+    for data, options in GROUPS[group]():
+        command = ["fit", data, *options, "--device", device]
+        if tuple(command) in done:
+            continue
+        with tempfile.TemporaryDirectory() as run:
+            start = time.perf_counter()
+            result = subprocess.run(
+                [bet, "fit", f"{folder}/{data}", *command[2:], "--quiet", "--json", "--overwrite",
+                 "--out", run], capture_output=True, text=True)
+            if result.returncode != 0:
+                sys.exit(f"{' '.join(command)}: {result.stderr}")
+            line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
+                    "report": json.loads(result.stdout)}
+        with path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        print(row(line), flush=True)
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    result = [0.0] * len(values)
+    for rank, index in enumerate(order):
+        result[index] = rank
+    return result
+
+
+def rank_correlation(trials):
+    """Spearman's, of predicted with measured fitness after the first 15."""
+    late = [t for t in trials if t["iteration"] > 15 and t["predicted"] is not None]
+    if len(late) < 3:
+        return None
+    a, b = ranks([t["predicted"] for t in late]), ranks([t["fitness"] for t in late])
+    mean = (len(late) - 1) / 2
+    return sum((x - mean) * (y - mean) for x, y in zip(a, b)) / sum((x - mean) ** 2 for x in a)
+
+
+def row(line):
+    report = line["report"]
+    seconds = report["seconds"]
+    correlation = rank_correlation(report["trials"])
+    chosen = report.get("chosen")
+    return (f"| {line['command'][1]} | `{' '.join(line['command'][2:-2])}` "
+            f"| {report['validation']['recall@20']:.4f} "
+            f"| {report['test']['recall@20']:.4f} / {report['test']['ndcg@20']:.4f} "
+            f"| {'' if chosen is None else format(chosen['user_share'], '.2f')} "
+            f"| {'' if correlation is None else format(correlation, '.2f')} "
+            f"| {seconds['pretrain']:.1f}, {seconds['search']:.1f}, {seconds['retrain']:.1f}, "
+            f"{seconds['final']:.1f}; {line['seconds']:.1f} "
+            f"| {report['peak_rss_bytes'] / 1e9:.2f} |")
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "table":
+        print("| data | options | validation R@20 | test R@20 / N@20 | user share | rank correlation "
+              "| seconds: pretrain, search, retrain, final; all | GB |\n"
+              "|---|---|---|---|---|---|---|---|")
+        for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
+            print(row(json.loads(line)))
+        return
+    if len(sys.argv) not in (5, 6) or sys.argv[4] not in GROUPS:
+        sys.exit(__doc__)
+    bet, folder, out, group = sys.argv[1:5]
+    measure(bet, folder, out, group, sys.argv[5] if len(sys.argv) == 6 else "cpu")
+
+
+main()
