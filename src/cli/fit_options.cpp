@@ -18,8 +18,8 @@ struct Effort {
   bool paper_probes;  // as METHOD section 5 has them; else with the training's batches
 };
 
-// DESIGN gives `paper` the paper's schedule; `fast` is better at every size and fifty times faster,
-// and leaves the time to the probes.
+// DESIGN gives `paper` the paper's schedule; `fast` is as good or better, fifty times faster, and
+// leaves the time to the probes.
 constexpr Effort kEfforts[] = {{"quick", "fast", 1, 8, 50, 2, 2, false},
                                {"normal", "fast", 2, 30, 100, 5, 3, false},
                                {"paper", "fast", 3, 50, 100, 10, 5, true}};
