@@ -272,8 +272,14 @@ class FitRun {
   Searched search(const Split& split, const TableShape& shape, std::uint64_t params,
                   const FitOptions& fit, const TrainingHooks& hooks, RunFolder& run,
                   const std::string& data_hash) const {
-    const FitCommand::SearchChoice choice = options_.resolve_search();
+    FitCommand::SearchChoice choice = options_.resolve_search();
     RunStore store(run.path() / "run.db", identity(data_hash));
+    // Once retraining has begun the search is over, however short it was cut: the state on disk is
+    // of the plans that were best then.
+    const bool is_over = options_.resume && has_fit_state(run.checkpoint());
+    if (is_over) {
+      choice.options.num_iterations = static_cast<std::uint32_t>(store.trials(shape).size());
+    }
     const Graph graph = make_graph(split, TrainingPart::kTrain).to(fit.device);
     Searched result;
     Clock::time_point start = Clock::now();
@@ -297,6 +303,8 @@ class FitRun {
         static_cast<std::uint32_t>(graph.active_users.size(0)), choice.finetune_epochs);
     const Prober prober(split, graph, full, result.full.validation.score(), fit.model, finetune);
     result.search = search_plans(sampler, frequencies, shape, prober, store, choice.options, hooks);
+    result.search.stopped |=
+        result.search.population.size() < options_.resolve_search().options.num_iterations;
     BET_CHECK(!result.search.population.empty(), "stopped before the first plan was measured");
     result.trials = best_trials(result.search.population, choice.retrain_top);
     for (const Trial* trial : result.trials) result.plans.push_back(trial->sampled.plan);

@@ -95,6 +95,7 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
   result.steps = trained.steps;
   try {
     keep(result, path, identity);
+    std::filesystem::remove(state_path);  // the cache has it now
   } catch (const std::exception& error) {
     log(std::string("cache not written: ") + error.what());
   }

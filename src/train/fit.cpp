@@ -61,12 +61,16 @@ Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& 
 
 }  // namespace
 
+bool has_fit_state(const std::filesystem::path& folder) {
+  return std::filesystem::exists(folder / "state.ckpt");
+}
+
 FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const FitOptions& options,
                     const TrainingHooks& hooks, const std::filesystem::path& folder,
                     const std::string& identity, bool resume) {
   const std::filesystem::path state_path = folder / "state.ckpt";
   std::optional<Checkpoint> state;
-  if (resume && std::filesystem::exists(state_path)) {
+  if (resume && has_fit_state(folder)) {
     state = read_checkpoint(state_path);
     BET_CHECK(state->text("identity") == identity, state_path.string(),
               ": written for other data or options");

@@ -48,6 +48,9 @@ inline FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOpt
   return fit_plans(split, std::span(&plan, 1), options, hooks, folder, identity, resume);
 }
 
+// Whether `folder` has a state to go on from.
+bool has_fit_state(const std::filesystem::path& folder);
+
 // The final model as kept in final.ckpt.
 struct FinalModel {
   MaskedTable table;

@@ -364,6 +364,31 @@ TEST(Fit, CtrlCInTheSearchGoesOnToRetraining) {
   EXPECT_GT(report["test"]["recall@20"], 0.15);
 }
 
+// Ctrl-C in the search, then a kill in the retraining that follows: the search is over, and the
+// retraining of the plans that were best then is what is gone on with.
+TEST(Fit, ASearchThatWasCutShortIsNotTakenUpAgain) {
+  const TempFolder folder;
+  std::vector<std::string> line = search_line(folder, "run");
+  line.insert(line.end(), {"--iterations", "100000"});
+  const pid_t child = start_bet(line);
+  const auto wait_until = [](const std::function<bool()>& ready) {
+    for (int i = 0; i < 60'000 && !ready(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  wait_until(has_file(folder / "run/run.db-wal", kTwoProbes));
+  kill(child, SIGINT);
+  wait_until(has_file(folder / "run/checkpoint/state.ckpt"));
+  kill(child, SIGKILL);
+  ASSERT_EQ(wait_for(child), -SIGKILL);
+  const ProgramResult resumed = run_bet({"resume", (folder / "run").string(), "--quiet"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Json report = Json::parse(read_file(folder / "run/report.json"));
+  EXPECT_LT(report["trials"].size(), 1000U);
+  EXPECT_EQ(report["interrupted"], true);
+  EXPECT_GT(report["test"]["recall@20"], 0.15);
+}
+
 TEST(Fit, OddSearchesAreRefusedOrDone) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
@@ -451,9 +476,11 @@ TEST_F(GpuFit, RunsEverythingOfTheCpuAndIsMeasuredThere) {
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {"--method", "es", "--budget", "5%"},
            {"--method", "mr", "--budget", "5%", "--backbone", "mf"},
+           {"--method", "bet", "--budget", "5%", "--effort", "quick"},
            {"--method", "full", "--schedule", "paper", "--max-steps", "200"}}) {
     const std::string out = (folder / std::to_string(run++)).string();
-    std::vector<std::string> line = {"demo", "--device", "cuda", "--out", out};
+    std::vector<std::string> line = {
+        "demo", "--device", "cuda", "--out", out, "--cache", (folder / "cache").string()};
     line.insert(line.end(), more.begin(), more.end());
     const Json report = fit(line);
     EXPECT_NE(report["device"], "cpu");
