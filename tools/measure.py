@@ -16,7 +16,7 @@ import time
 
 
 def search_runs():
-    """The search beside the trivial rule and random selection."""
+    """The search beside the trivial rule and random selection; and all without a least size."""
     for data in ("gowalla", "yelp2018"):
         for budget in ("5%", "10%", "20%"):
             for seed in (1, 2, 3) if (data, budget) == ("gowalla", "5%") else (1,):
@@ -24,6 +24,10 @@ def search_runs():
                 yield data, ["--budget", budget, *paper]
                 yield data, ["--budget", budget, "--selection", "random", *paper]
                 yield data, ["--budget", budget, "--method", "sided", "--seed", str(seed)]
+                no_least = ["--min-dim", "0"]
+                yield data, ["--budget", budget, *no_least, *paper]
+                yield data, ["--budget", budget, "--method", "sided", "--user-share", "1",
+                             *no_least, "--seed", str(seed)]
 
 
 GROUPS = {"search": search_runs}

@@ -49,7 +49,7 @@ Json evaluate_run(const EvaluateCommand& command) {
             ": was trained on every interaction; nothing is held out to measure on");
   Dataset dataset = options.data.load();
   const std::string hash = dataset.hash();
-  const TableShape shape{dataset.num_users(), dataset.num_items(), options.dim};
+  const TableShape shape = options.shape_of(dataset);
   const Split split = options.data.split_of(dataset);
   const FinalModel model = read_final_model(run.checkpoint(), shape);
   BET_CHECK(model.identity.starts_with(hash), command.data, ": is not the data that ", command.run,

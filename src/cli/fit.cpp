@@ -158,7 +158,7 @@ class FitRun {
     watch_interrupts();
     Dataset dataset = options_.data.load();
     const std::string hash = dataset.hash();
-    const TableShape shape{dataset.num_users(), dataset.num_items(), options_.dim};
+    const TableShape shape = options_.shape_of(dataset);
     Json about_data = {{"name", dataset.name},
                        {"users", dataset.num_users()},
                        {"items", dataset.num_items()},
@@ -239,6 +239,7 @@ class FitRun {
                          {"pretrain", searched.pretrain_seconds},
                          {"search", searched.search_seconds},
                          {"search_own", searched.search.own_seconds},
+                         {"search_waited", searched.search.waited_seconds},
                          {"retrain", result.train_seconds},
                          {"final", result.final_seconds},
                          {"export", 0},
@@ -315,8 +316,9 @@ class FitRun {
   // What decides the full-size model: nothing of the search or the budget.
   std::string pretrained_identity(const std::string& data_hash) const {
     constexpr std::string_view kOther[] = {
-        "data",       "threads",         "budget",      "method",    "effort", "final",
-        "iterations", "finetune-epochs", "retrain-top", "selection", "cache",  "candidates"};
+        "data",  "threads",    "budget",          "method",      "effort",
+        "final", "iterations", "finetune-epochs", "retrain-top", "selection",
+        "cache", "candidates", "min-dim"};
     std::string text = data_hash;
     for (const ConfigEntry& entry : options_.to_config()) {
       if (std::find(std::begin(kOther), std::end(kOther), entry.key) != std::end(kOther)) continue;

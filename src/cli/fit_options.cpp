@@ -103,6 +103,9 @@ void FitCommand::add_to(CLI::App& command) {
   command.add_option("--dim", dim, "full embedding size")
       ->check(CLI::Range(1, 0x7fff))
       ->capture_default_str();
+  command.add_option("--min-dim", min_dim, "smallest embedding size; 0 needs a graph backbone")
+      ->check(CLI::Range(0, 0x7fff))
+      ->capture_default_str();
   command.add_option("--seed", seed, "seed of everything but the split")->capture_default_str();
   command.add_option("--threads", threads, "0: one per core")
       ->check(CLI::Range(0, 4096))
@@ -125,6 +128,9 @@ std::filesystem::path FitCommand::folder() const {
 
 FitOptions FitCommand::resolve() const {
   BET_CHECK(!budget.empty() || method == "full", "--method ", method, " needs --budget");
+  BET_CHECK(min_dim <= dim, "--min-dim ", min_dim, " is above --dim ", dim);
+  BET_CHECK(min_dim > 0 || backbone != "mf",
+            "--min-dim 0 needs a graph: with mf a user or an item without parameters has no score");
   const Effort& preset = find_effort(effort);
   FitOptions options;
   options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule);
@@ -158,6 +164,10 @@ FitCommand::SearchChoice FitCommand::resolve_search() const {
   choice.finetune_epochs = finetune_epochs.value_or(preset.finetune_epochs);
   choice.retrain_top = retrain_top.value_or(preset.retrain_top);
   return choice;
+}
+
+TableShape FitCommand::shape_of(const Dataset& dataset) const {
+  return {dataset.num_users(), dataset.num_items(), dim, min_dim};
 }
 
 std::filesystem::path FitCommand::cache_folder() const {
@@ -198,6 +208,7 @@ Config FitCommand::to_config() const {
       {"final", final_part},
       {"device", device},
       {"dim", std::to_string(dim), false},
+      {"min-dim", std::to_string(min_dim), false},
       {"seed", std::to_string(seed), false},
       {"threads", std::to_string(threads), false},
   };

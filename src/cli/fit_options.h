@@ -38,6 +38,7 @@ struct FitCommand {
   std::string final_part = "train+val";
   std::string device = "cpu";
   std::uint32_t dim = 128;
+  std::uint32_t min_dim = 1;
   std::uint64_t seed = 1;
   int threads = 0;
   std::string out;
@@ -67,6 +68,9 @@ struct FitCommand {
 
   // Where pretrained models are kept.
   std::filesystem::path cache_folder() const;
+
+  // The table before any budget.
+  TableShape shape_of(const Dataset& dataset) const;
 
   // Every option as resolved, to be kept with the run and to start it again.
   Config to_config() const;

@@ -43,9 +43,12 @@ std::string smallest_text(const Budget& budget, const TableShape& shape) {
     case Budget::Unit::kShare:
       break;
   }
-  // min_dim / max_dim in percent, rounded up to four places: 0.7813% for 1 of 128.
+  // In percent, rounded up to four places: 0.7813% for 1 of 128.
+  const std::uint64_t full = shape.full_params();
   const std::uint64_t scaled =
-      (std::uint64_t{shape.min_dim} * 1'000'000 + shape.max_dim - 1) / shape.max_dim;
+      shape.min_dim == 0
+          ? (1'000'000 + full - 1) / full
+          : (std::uint64_t{shape.min_dim} * 1'000'000 + shape.max_dim - 1) / shape.max_dim;
   std::string fraction = std::to_string(scaled % 10'000);
   fraction.insert(0, 4 - fraction.size(), '0');
   return std::to_string(scaled / 10'000) + "." + fraction + "%";

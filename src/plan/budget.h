@@ -13,11 +13,11 @@ struct TableShape {
   std::uint64_t num_users = 0;
   std::uint64_t num_items = 0;
   std::uint32_t max_dim = 128;  // d_max in the paper
-  std::uint32_t min_dim = 1;
+  std::uint32_t min_dim = 1;    // 0 where a row's vector can come from its neighbours alone
 
   std::uint64_t num_rows() const { return num_users + num_items; }
   std::uint64_t full_params() const { return num_rows() * max_dim; }
-  std::uint64_t min_params() const { return num_rows() * min_dim; }
+  std::uint64_t min_params() const { return min_dim == 0 ? 1 : num_rows() * min_dim; }
 };
 
 // Bytes of an fp32 table of `params` values as stored: rows are grouped by size, so that sizes cost

@@ -22,7 +22,7 @@ std::unique_ptr<FitnessPredictor> make_predictor(const SearchOptions& options,
                                                  const Frequencies& frequencies) {
   switch (options.selection) {
     case Selection::kDeepSets:
-      return make_deepsets_predictor(shape, frequencies, options.seed);
+      return make_deepsets_predictor(frequencies, options.seed);
     case Selection::kSimple:
       return make_simple_predictor(shape, options.seed);
     case Selection::kRandom:
@@ -31,19 +31,18 @@ std::unique_ptr<FitnessPredictor> make_predictor(const SearchOptions& options,
   return nullptr;
 }
 
-std::string trial_text(const Trial& trial, double error) {
+std::string trial_text(const Trial& trial) {
   char text[256];
-  std::snprintf(
-      text, sizeof(text),
-      "probe %u  %s  fitness %.5f  predicted %s  error %.2e  users %.3f of the budget, %s "
-      "%.3f / %s %.3f  largest size %u  %.2f s",
-      trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
-      trial.predicted ? std::to_string(*trial.predicted).c_str() : "-", error,
-      trial.sampled.origin.user_share,
-      std::string(family_name(trial.sampled.origin.user_family)).c_str(),
-      trial.sampled.origin.user_shape,
-      std::string(family_name(trial.sampled.origin.item_family)).c_str(),
-      trial.sampled.origin.item_shape, trial.sampled.plan.largest_size(), trial.seconds);
+  std::snprintf(text, sizeof(text),
+                "probe %u  %s  fitness %.5f  predicted %s  users %.3f of the budget, %s "
+                "%.3f / %s %.3f  largest size %u  %.2f s",
+                trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
+                trial.predicted ? std::to_string(*trial.predicted).c_str() : "-",
+                trial.sampled.origin.user_share,
+                std::string(family_name(trial.sampled.origin.user_family)).c_str(),
+                trial.sampled.origin.user_shape,
+                std::string(family_name(trial.sampled.origin.item_family)).c_str(),
+                trial.sampled.origin.item_shape, trial.sampled.plan.largest_size(), trial.seconds);
   return text;
 }
 
@@ -65,33 +64,51 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
   SearchResult result;
   std::vector<Trial>& population = result.population;
   population = store.trials(shape);
+  auto t = static_cast<std::uint32_t>(population.size()) + 1;
+  if (t > options.num_iterations) return result;
   const std::unique_ptr<FitnessPredictor> predictor = make_predictor(options, shape, frequencies);
   if (const at::Tensor state = store.predictor_state(); predictor && state.defined()) {
     predictor->restore(state);
   }
-  // Lines 4 and 5: m plans. Those of the next iteration are drawn while the GPU or the other cores
-  // are busy with a probe: they depend on nothing that it finds.
-  const auto draw = [&](std::uint32_t t) {
-    return std::async(std::launch::async, [&, t] {
-      return draw_candidates(sampler, options.seed, std::uint64_t{t} * options.num_candidates,
-                             options.num_candidates);
-    });
-  };
-  auto t = static_cast<std::uint32_t>(population.size()) + 1;
-  if (t > options.num_iterations) return result;
-  std::future<std::vector<SampledPlan>> drawing = draw(t);
-  for (; t <= options.num_iterations; ++t) {  // line 3
-    Clock::time_point begin = Clock::now();
-    std::vector<SampledPlan> candidates = drawing.get();
-    // Lines 6 to 12: one of them.
-    const Strategy strategy = strategy_of(t, options.selection);
-    const Choice choice =
-        choose_candidate(strategy, candidates, predictor.get(), population, options.seed, t);
-    Trial trial{t, strategy, std::uint64_t{t} * options.num_candidates + choice.index,
-                std::move(candidates[choice.index]), choice.predicted};
-    if (t < options.num_iterations) drawing = draw(t + 1);
-    result.own_seconds += seconds_since(begin);
 
+  // Lines 16 to 19, before the choice of iteration `of`: N steps on random members.
+  const auto learn = [&](std::uint32_t of, std::span<const Trial> members) {
+    if (!predictor) return;
+    std::vector<MeasuredPlan> measured;
+    for (const Trial& member : members) measured.push_back({&member.sampled.plan, member.fitness});
+    RandomStream random(options.seed, "predictor members", of);
+    predictor->learn(measured, options.predictor_steps, random);
+  };
+  // Lines 4 to 12: m plans, and one of them.
+  const auto choose = [&](std::uint32_t of, std::span<const Trial> members, const Trial* running) {
+    const std::uint64_t first = std::uint64_t{of} * options.num_candidates;
+    std::vector<SampledPlan> candidates =
+        draw_candidates(sampler, options.seed, first, options.num_candidates);
+    const Strategy strategy = strategy_of(of, options.selection, options.num_iterations);
+    const Choice choice =
+        choose_candidate(strategy, candidates, predictor.get(), members, running, options.seed, of);
+    return Trial{of, strategy, first + choice.index, std::move(candidates[choice.index]),
+                 choice.predicted};
+  };
+
+  // What is stored with trial t - 1 is the predictor that chooses plan t, which knows the trials
+  // before t - 1: so does this first choice, whether the search begins or goes on.
+  Clock::time_point begin = Clock::now();
+  const std::span<const Trial> known(population);
+  Trial trial = known.empty() ? choose(t, {}, nullptr)
+                              : choose(t, known.first(known.size() - 1), &known.back());
+  result.own_seconds = result.waited_seconds = seconds_since(begin);
+  for (;; ++t) {  // line 3
+    const bool last = t == options.num_iterations;
+    std::future<std::pair<Trial, double>> next;
+    if (!last) {
+      next = std::async(std::launch::async, [&] {
+        const Clock::time_point start = Clock::now();
+        learn(t + 1, population);
+        Trial chosen = choose(t + 1, population, &trial);
+        return std::pair(std::move(chosen), seconds_since(start));
+      });
+    }
     // Lines 13 and 14: finetune a copy of Theta under its mask, measure it.
     begin = Clock::now();
     const std::optional<double> fitness = prober.fitness(trial.sampled.plan, hooks.stop);
@@ -101,27 +118,24 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     }
     trial.fitness = *fitness;
     trial.seconds = seconds_since(begin);
-    result.probe_seconds += trial.seconds;
 
-    // Line 15: into the population; lines 16 to 19: N steps of the predictor on random members.
     begin = Clock::now();
-    population.push_back(std::move(trial));
-    double error = 0;
-    for (std::uint32_t j = 0; predictor && j < options.predictor_steps; ++j) {
-      RandomStream random(options.seed, "predictor members",
-                          std::uint64_t{t} * options.predictor_steps + j);
-      const Trial& member = population[random.below(static_cast<std::uint32_t>(population.size()))];
-      error += predictor->update(member.sampled.plan, member.fitness) / options.predictor_steps;
-    }
+    std::optional<std::pair<Trial, double>> chosen;
+    if (!last) chosen = next.get();
+    population.push_back(std::move(trial));  // line 15
+    const Clock::time_point stores = Clock::now();
     store.add(population.back(), predictor ? predictor->state() : at::Tensor());
-    result.own_seconds += seconds_since(begin);
-    if (hooks.log) hooks.log(trial_text(population.back(), error));
+    result.own_seconds += seconds_since(stores) + (chosen ? chosen->second : 0);
+    result.waited_seconds += seconds_since(begin);
+    if (hooks.log) hooks.log(trial_text(population.back()));
     if (hooks.progress) {
       char detail[48];
       std::snprintf(detail, sizeof(detail), "best fitness %.4f", best_fitness(population));
       hooks.progress(
           {"search", static_cast<double>(t), static_cast<double>(options.num_iterations), detail});
     }
+    if (last) break;
+    trial = std::move(chosen->first);
   }
   return result;
 }

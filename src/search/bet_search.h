@@ -14,7 +14,7 @@ namespace bet {
 struct SearchOptions {
   std::uint32_t num_iterations = 50;   // T
   std::uint32_t num_candidates = 100;  // m
-  std::uint32_t predictor_steps = 2;   // N
+  std::uint32_t predictor_steps = 50;  // N; the paper's 2 leave the predictor blind
   Selection selection = Selection::kDeepSets;
   std::uint64_t seed = 1;
 };
@@ -22,12 +22,15 @@ struct SearchOptions {
 struct SearchResult {
   std::vector<Trial> population;  // by iteration
   bool stopped = false;           // by the hook, before the last iteration
-  double own_seconds = 0;         // of this process: drawing, predicting, storing
-  double probe_seconds = 0;
+  double own_seconds = 0;         // of this process: drawing, predicting, learning, storing
+  double waited_seconds = 0;      // the part of it that no probe ran beside
 };
 
 // The paper's Algorithm 1 from line 3 on: probes one plan an iteration and lets the predictor learn
-// from what was measured. Goes on with the trials in `store`, to the same end as without the break.
+// from what was measured. All work but the probes is done beside them, on another thread, so that a
+// GPU never waits for it: the plan of iteration t + 1 is chosen while probe t runs, by what the
+// trials before t have taught. Goes on with the trials in `store`, to the same end as without the
+// break.
 SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequencies,
                           const TableShape& shape, const Prober& prober, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks);

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <thread>
 
@@ -11,8 +12,42 @@
 
 namespace bet {
 
-Strategy strategy_of(std::uint32_t iteration, Selection selection) {
+namespace {
+
+double users_share(const SizePlan& plan) {
+  double users = 0;
+  for (const std::uint16_t size : plan.user_sizes()) users += size;
+  return users / static_cast<double>(plan.num_params());
+}
+
+std::size_t farthest_share(std::span<const SampledPlan> candidates,
+                           std::span<const Trial> population, const Trial* running) {
+  std::vector<double> known;
+  for (const Trial& trial : population) known.push_back(users_share(trial.sampled.plan));
+  if (running != nullptr) known.push_back(users_share(running->sampled.plan));
+  if (known.empty()) known.push_back(0.5);
+  std::size_t farthest = 0;
+  double largest = -1;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const double share = users_share(candidates[i].plan);
+    double nearest = 1;
+    for (const double other : known) nearest = std::min(nearest, std::abs(share - other));
+    if (nearest > largest) {
+      largest = nearest;
+      farthest = i;
+    }
+  }
+  return farthest;
+}
+
+}  // namespace
+
+Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations) {
   if (selection == Selection::kRandom) return Strategy::kRandom;
+  // Quality has a peak at either end of the shares (METHOD section 8); a predictor that has seen
+  // only one of them leads all later probes there.
+  constexpr std::uint32_t kMostSpread = 10;
+  if (iteration <= std::min(kMostSpread, num_iterations / 4)) return Strategy::kSpread;
   switch (iteration % 5) {
     case 3:
       return Strategy::kRandom;
@@ -46,7 +81,7 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
 
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
-                        std::uint64_t seed, std::uint32_t iteration) {
+                        const Trial* running, std::uint64_t seed, std::uint32_t iteration) {
   BET_CHECK(!candidates.empty(), "no candidates to choose from");
   Choice choice;
   std::vector<const SizePlan*> plans;
@@ -57,6 +92,8 @@ Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidat
   if (strategy == Strategy::kRandom) {
     choice.index = RandomStream(seed, "random candidate", iteration)
                        .below(static_cast<std::uint32_t>(candidates.size()));
+  } else if (strategy == Strategy::kSpread) {
+    choice.index = farthest_share(candidates, population, running);
   } else {
     BET_CHECK(prediction.has_value(), "choosing by prediction without a predictor");
     if (strategy == Strategy::kNearBest && !population.empty()) {

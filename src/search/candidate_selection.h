@@ -13,9 +13,9 @@ namespace bet {
 // What the search chooses by: the paper's predictor, its two ablations.
 enum class Selection { kDeepSets, kSimple, kRandom };
 
-// The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5; always II
-// for random selection.
-Strategy strategy_of(std::uint32_t iteration, Selection selection);
+// The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5, after the
+// first min(10, T / 4) spread plans; always II for random selection.
+Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations);
 
 // The plans number first, first + 1, ... under a seed, on all cores.
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
@@ -27,10 +27,12 @@ struct Choice {
 };
 
 // I: the highest predicted fitness. II: one drawn at random. III: the nearest, among the plans as
-// the predictor sees them now, to the best of the population; I while that is empty. `predictor`
-// may be null for II.
+// the predictor sees them now, to the best of the population; I while that is empty. Spread: the
+// one whose users' share of the parameters is farthest from those in the population and of
+// `running`, the plan that is being probed (may be null); from a half while there are none. The
+// predictor may be null for II.
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
-                        std::uint64_t seed, std::uint32_t iteration);
+                        const Trial* running, std::uint64_t seed, std::uint32_t iteration);
 
 }  // namespace bet

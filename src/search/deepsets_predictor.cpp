@@ -1,12 +1,14 @@
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
+#include <type_traits>
 
 #include "search/fitness_predictor.h"
 #include "search/mlp.h"
@@ -15,13 +17,13 @@ namespace bet {
 namespace {
 
 constexpr std::int64_t kCode = 16;
-constexpr MlpShape kEncoder = {1, 16, kCode};           // rho_U and rho_V: a frequency
-constexpr MlpShape kSizeEncoder = {kCode + 1, 64, 64};  // mu: a set and its size
-constexpr MlpShape kDecoder = {64, 64, 1};              // pi: the plan
+constexpr MlpShape kEncoder = {1, 16, kCode};               // rho_U and rho_V: a frequency
+constexpr MlpShape kSizeEncoder = {2 * kCode + 1, 64, 64};  // mu: a set and its size
+constexpr MlpShape kDecoder = {64, 64, 1};                  // pi: the plan
 
 // The rows of one side ranked by frequency, in groups of equal frequency.
 struct RankedSide {
-  at::Tensor inputs;                     // double [groups, 1]: frequency / largest
+  at::Tensor inputs;                     // double [groups, 1]: log(1 + f) / log(1 + largest)
   at::Tensor counts;                     // double [groups, 1]: rows of each
   std::vector<std::int64_t> group_of;    // by rank, and one past the last
   std::vector<std::int64_t> first_rank;  // by group
@@ -36,7 +38,7 @@ struct RankedSide {
         count_of.empty() ? 1.0 : std::max(1.0, static_cast<double>(count_of.begin()->first));
     std::int64_t group = 0;
     for (const auto& [frequency, count] : count_of) {
-      inputs.data_ptr<double>()[group] = static_cast<double>(frequency) / largest;
+      inputs.data_ptr<double>()[group] = std::log1p(frequency) / std::log1p(largest);
       counts.data_ptr<double>()[group] = static_cast<double>(count);
       first_rank.push_back(static_cast<std::int64_t>(group_of.size()));
       group_of.insert(group_of.end(), static_cast<std::size_t>(count), group);
@@ -47,43 +49,74 @@ struct RankedSide {
   }
 };
 
-// Where the sets of each size begin among the ranks, for several plans at once: rank = first rank
-// of `group` + `inside`.
-struct Boundaries {
-  at::Tensor group;   // int64 [plans * (max_dim + 1)]
-  at::Tensor inside;  // double, [.., 1]
-  at::Tensor sizes;   // double [plans, max_dim]: rows of size 1, 2, ...
+// The sets of several plans that have a row: set s holds the rows of one size of one plan, from
+// rank `begin` to rank `end` on each side.
+struct Sets {
+  // A rank on each side of each set: the first of its `group` + `inside`.
+  struct Ranks {
+    std::vector<std::int64_t> group;
+    std::vector<double> inside;
 
-  Boundaries(const RankedSide& side, std::uint32_t max_dim,
-             const std::vector<std::span<const std::uint32_t>>& plans) {
-    const auto num_plans = static_cast<std::int64_t>(plans.size());
-    const std::int64_t width = max_dim + 1;
-    group = at::empty({num_plans * width}, at::kLong);
-    inside = at::empty({num_plans * width, 1}, at::kDouble);
-    sizes = at::zeros({num_plans, max_dim}, at::kDouble);
-    for (std::int64_t p = 0; p < num_plans; ++p) {
-      const std::span<const std::uint32_t> count = plans[static_cast<std::size_t>(p)];
-      // Sizes fall with the rank: size max_dim begins at rank 0, size d where d + 1 ends.
-      std::int64_t rank = 0;
-      for (std::int64_t d = max_dim; d >= 0; --d) {
-        const std::int64_t g = side.group_of[static_cast<std::size_t>(rank)];
-        group.data_ptr<std::int64_t>()[p * width + d] = g;
-        inside.data_ptr<double>()[p * width + d] =
-            static_cast<double>(rank - side.first_rank[static_cast<std::size_t>(g)]);
-        if (d > 0) sizes.data_ptr<double>()[p * max_dim + d - 1] = static_cast<double>(count[d]);
-        rank += count[d];
-      }
+    void add(const RankedSide& side, std::int64_t rank) {
+      const std::int64_t g = side.group_of[static_cast<std::size_t>(rank)];
+      group.push_back(g);
+      inside.push_back(static_cast<double>(rank - side.first_rank[static_cast<std::size_t>(g)]));
     }
+  };
+  struct Side {
+    Ranks begin, end;
+    std::vector<double> count;  // rows
+  };
+  Side users, items;
+  std::vector<std::int64_t> plan;
+  std::vector<double> size;    // log d / log max_dim
+  std::vector<double> weight;  // share of the rows: both sides count alike
+
+  void add_plan(const RankedSide& ranked_users, const RankedSide& ranked_items,
+                const SizePlan& sizes, std::int64_t number) {
+    const double log_max = std::log(std::max(2U, sizes.shape().max_dim));
+    // Sizes fall with the rank: the largest begins at rank 0, each where the one above ends.
+    std::int64_t user = 0;
+    std::int64_t item = 0;
+    for (std::uint32_t d = sizes.shape().max_dim; d > 0; --d) {
+      const std::uint32_t num_users = sizes.user_counts()[d];
+      const std::uint32_t num_items = sizes.item_counts()[d];
+      if (num_users + num_items == 0) continue;
+      add_side(users, ranked_users, user, num_users);
+      add_side(items, ranked_items, item, num_items);
+      plan.push_back(number);
+      size.push_back(std::log(d) / log_max);
+      weight.push_back(0.5 * (share(num_users, sizes.shape().num_users) +
+                              share(num_items, sizes.shape().num_items)));
+    }
+  }
+
+ private:
+  static double share(std::uint32_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+  }
+  static void add_side(Side& side, const RankedSide& ranked, std::int64_t& rank,
+                       std::uint32_t count) {
+    side.begin.add(ranked, rank);
+    rank += count;
+    side.end.add(ranked, rank);
+    side.count.push_back(count);
   }
 };
 
+// A copy: the gradient is taken after the vectors are gone.
+template <class T>
+at::Tensor column(const std::vector<T>& values) {
+  constexpr auto kType = std::is_same_v<T, double> ? at::kDouble : at::kLong;
+  return at::from_blob(const_cast<T*>(values.data()), {static_cast<std::int64_t>(values.size()), 1},
+                       kType)
+      .clone();
+}
+
 class DeepSetsPredictor final : public FitnessPredictor {
  public:
-  DeepSetsPredictor(const TableShape& shape, const Frequencies& frequencies, std::uint64_t seed)
-      : FitnessPredictor(draw_params(seed)),
-        max_dim_(shape.max_dim),
-        users_(frequencies.users),
-        items_(frequencies.items) {}
+  DeepSetsPredictor(const Frequencies& frequencies, std::uint64_t seed)
+      : FitnessPredictor(draw_params(seed)), users_(frequencies.users), items_(frequencies.items) {}
 
  private:
   static std::vector<double> draw_params(std::uint64_t seed) {
@@ -95,29 +128,27 @@ class DeepSetsPredictor final : public FitnessPredictor {
     return params;
   }
 
-  // Sums of the codes over each size's set: [plans, max_dim, kCode].
-  at::Tensor set_sums(const RankedSide& side, const at::Tensor& encoder,
-                      const Boundaries& boundaries) const {
-    const at::Tensor codes = mlp(kEncoder, encoder, side.inputs);
+  // The mean code of each set's rows on one side, zero where it has none: [sets, kCode].
+  static at::Tensor set_means(const RankedSide& ranked, const at::Tensor& encoder,
+                              const Sets::Side& side) {
+    const at::Tensor codes = mlp(kEncoder, encoder, ranked.inputs);
     const at::Tensor none = at::zeros({1, kCode}, at::kDouble);
     // Sums over all rows before a group, and the code of the rows inside it.
-    const at::Tensor before = at::cat({none, (codes * side.counts).cumsum(0)});
+    const at::Tensor before = at::cat({none, (codes * ranked.counts).cumsum(0)});
     const at::Tensor code = at::cat({codes, none});
-    const at::Tensor until = (before.index_select(0, boundaries.group) +
-                              code.index_select(0, boundaries.group) * boundaries.inside)
-                                 .view({-1, max_dim_ + 1, kCode});
-    return until.slice(1, 0, max_dim_) - until.slice(1, 1, max_dim_ + 1);
+    const auto until = [&](const Sets::Ranks& ranks) {
+      const at::Tensor group = column(ranks.group).squeeze(1);
+      return before.index_select(0, group) + code.index_select(0, group) * column(ranks.inside);
+    };
+    return (until(side.end) - until(side.begin)) / column(side.count).clamp_min(1);
   }
 
   Prediction forward(const at::Tensor& params,
                      std::span<const SizePlan* const> plans) const override {
-    std::vector<std::span<const std::uint32_t>> user_counts, item_counts;
-    for (const SizePlan* plan : plans) {
-      user_counts.push_back(plan->user_counts());
-      item_counts.push_back(plan->item_counts());
+    Sets sets;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      sets.add_plan(users_, items_, *plans[i], static_cast<std::int64_t>(i));
     }
-    const Boundaries users(users_, static_cast<std::uint32_t>(max_dim_), user_counts);
-    const Boundaries items(items_, static_cast<std::uint32_t>(max_dim_), item_counts);
     std::int64_t first = 0;
     const auto next = [&](const MlpShape& shape) {
       first += shape.num_params();
@@ -128,33 +159,28 @@ class DeepSetsPredictor final : public FitnessPredictor {
     const at::Tensor size_encoder = next(kSizeEncoder);
     const at::Tensor decoder = next(kDecoder);
 
-    // An empty set has a zero mean.
-    const at::Tensor members = (users.sizes + items.sizes).clamp_min(1).unsqueeze(2);
-    const at::Tensor means =
-        (set_sums(users_, user_encoder, users) + set_sums(items_, item_encoder, items)) / members;
-    const at::Tensor dims = at::arange(1, max_dim_ + 1, at::kDouble)
-                                .div(static_cast<double>(max_dim_))
-                                .view({1, max_dim_, 1})
-                                .expand({means.size(0), max_dim_, 1});
-    const at::Tensor sets =
-        mlp(kSizeEncoder, size_encoder, at::cat({means, dims}, 2).view({-1, kCode + 1}));
-    const at::Tensor embeddings = sets.view({-1, max_dim_, kSizeEncoder.out}).mean(1);
+    const at::Tensor seen =
+        at::cat({set_means(users_, user_encoder, sets.users),
+                 set_means(items_, item_encoder, sets.items), column(sets.size)},
+                1);
+    const at::Tensor encoded = mlp(kSizeEncoder, size_encoder, seen) * column(sets.weight);
+    const at::Tensor embeddings =
+        at::zeros({static_cast<std::int64_t>(plans.size()), kSizeEncoder.out}, at::kDouble)
+            .index_add(0, column(sets.plan).squeeze(1), encoded);
     const at::Tensor scores =
         mlp_output(kDecoder, decoder, mlp_hidden(kDecoder, decoder, embeddings)).view({-1});
     return {scores, embeddings};
   }
 
-  std::int64_t max_dim_;
   RankedSide users_;
   RankedSide items_;
 };
 
 }  // namespace
 
-std::unique_ptr<FitnessPredictor> make_deepsets_predictor(const TableShape& shape,
-                                                          const Frequencies& frequencies,
+std::unique_ptr<FitnessPredictor> make_deepsets_predictor(const Frequencies& frequencies,
                                                           std::uint64_t seed) {
-  return std::make_unique<DeepSetsPredictor>(shape, frequencies, seed);
+  return std::make_unique<DeepSetsPredictor>(frequencies, seed);
 }
 
 }  // namespace bet

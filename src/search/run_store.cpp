@@ -106,8 +106,9 @@ Value value_named(const std::string& text, std::initializer_list<Value> values, 
 }
 
 Strategy parse_strategy(const std::string& text, const std::string& path) {
-  return value_named(text, {Strategy::kPredictedBest, Strategy::kRandom, Strategy::kNearBest},
-                     strategy_name, path);
+  return value_named(
+      text, {Strategy::kPredictedBest, Strategy::kRandom, Strategy::kNearBest, Strategy::kSpread},
+      strategy_name, path);
 }
 
 SizeFamily parse_family(const std::string& text, const std::string& path) {

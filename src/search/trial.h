@@ -8,8 +8,9 @@
 
 namespace bet {
 
-// How a plan was chosen among the candidates of an iteration (the paper's strategies I to III).
-enum class Strategy { kPredictedBest, kRandom, kNearBest };
+// How a plan was chosen among the candidates of an iteration: the paper's strategies I to III, and
+// before them, while there is nothing to predict from, plans spread over the shares of the sides.
+enum class Strategy { kPredictedBest, kRandom, kNearBest, kSpread };
 
 constexpr std::string_view strategy_name(Strategy strategy) {
   switch (strategy) {
@@ -18,9 +19,11 @@ constexpr std::string_view strategy_name(Strategy strategy) {
     case Strategy::kRandom:
       return "random";
     case Strategy::kNearBest:
+      return "near best";
+    case Strategy::kSpread:
       break;
   }
-  return "near best";
+  return "spread";
 }
 
 // A member of the population: a plan that was probed.

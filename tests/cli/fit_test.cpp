@@ -145,7 +145,25 @@ TEST(Fit, RefusesWhatCannotBeAndLeavesNothing) {
   EXPECT_NE(error({"--budget", "5%", "--device", "cuda"}).find("CUDA"), std::string::npos);
   EXPECT_NE(error({"--method", "es", "--budget", "0.1%"}).find("the smallest is 0.7813%"),
             std::string::npos);
+  EXPECT_NE(error({"--budget", "5%", "--backbone", "mf", "--min-dim", "0"}).find("needs a graph"),
+            std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+TEST(Fit, ItemsMayGoWithoutParametersOfTheirOwn) {
+  const TempFolder folder;
+  const Json report =
+      fit({"demo", "--method", "sided", "--user-share", "1", "--min-dim", "0", "--budget", "5%",
+           "--effort", "quick", "--out", (folder / "run").string()});
+  EXPECT_EQ(report["used"]["params"], report["budget"]["params"]);
+  const ProgramResult equal =
+      run_bet({"fit", "demo", "--quiet", "--json", "--method", "es", "--budget", "5%", "--effort",
+               "quick", "--out", (folder / "equal").string()});
+  EXPECT_GT(report["test"]["recall@20"].get<double>(),
+            Json::parse(equal.out)["test"]["recall@20"].get<double>());
+  const ProgramResult again = run_bet({"evaluate", (folder / "run").string(), "demo", "--json"});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["test"], report["test"]);
 }
 
 TEST(Fit, AnExistingFolderIsKeptUnlessToldOtherwise) {

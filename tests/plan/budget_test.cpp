@@ -67,6 +67,15 @@ TEST(Budget, TooSmallNamesTheSmallest) {
   }
 }
 
+TEST(Budget, WithoutALeastSizeTakesOneParameter) {
+  TableShape shape = kGowalla;
+  shape.min_dim = 0;
+  EXPECT_EQ(resolve_budget(parse_budget("1p"), shape).params, 1U);
+  const std::string error = error_of([&] { resolve_budget(parse_budget("0.000001%"), shape); });
+  EXPECT_NE(error.find("the smallest is 0.0001%"), std::string::npos) << error;
+  EXPECT_GE(resolve_budget(parse_budget("0.0001%"), shape).params, 1U);
+}
+
 TEST(Budget, RefusesWhatIsNoBudget) {
   for (const char* text : {"", "5", "%", "5 %", "-5%", "5e1%", "1.5p", "0%", "0MB", "two MB", "2mb",
                            "2M", "5%%", "0x2p", "NaN%", "1,5MB", " 5%"}) {

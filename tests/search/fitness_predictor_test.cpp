@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 #include "plan/plan_sampler.h"
 #include "search/mlp.h"
@@ -30,10 +33,10 @@ std::vector<const SizePlan*> pointers(const std::vector<SampledPlan>& plans) {
   return result;
 }
 
-// METHOD section 4, row by row and set by set, with the predictor's own weights.
+// The predictor's formula, row by row and set by set, with its own weights.
 torch::Tensor naive_score(const Toy& toy, const torch::Tensor& params, const SizePlan& plan) {
   const MlpShape encoder = {1, 16, 16};
-  const MlpShape size_encoder = {17, 64, 64};
+  const MlpShape size_encoder = {33, 64, 64};
   const MlpShape decoder = {64, 64, 1};
   const std::int64_t first = encoder.num_params();
   const torch::Tensor user_encoder = params.slice(0, 0, first);
@@ -42,36 +45,37 @@ torch::Tensor naive_score(const Toy& toy, const torch::Tensor& params, const Siz
   const torch::Tensor pi =
       params.slice(0, 2 * first + size_encoder.num_params(),
                    2 * first + size_encoder.num_params() + decoder.num_params());
-  const auto largest = [](const std::vector<std::uint32_t>& f) {
-    return static_cast<double>(*std::max_element(f.begin(), f.end()));
-  };
-  std::vector<torch::Tensor> sets;
+  torch::Tensor h = torch::zeros({1, 64}, torch::kDouble);
   for (std::uint32_t d = 1; d <= toy.shape.max_dim; ++d) {
-    torch::Tensor sum = torch::zeros({1, 16}, torch::kDouble);
-    int count = 0;
-    const auto add = [&](std::span<const std::uint16_t> sizes, const std::vector<std::uint32_t>& f,
-                         const torch::Tensor& weights) {
+    double weight = 0;
+    const auto mean_of = [&](std::span<const std::uint16_t> sizes,
+                             const std::vector<std::uint32_t>& f, const torch::Tensor& weights) {
+      const double largest = *std::max_element(f.begin(), f.end());
+      torch::Tensor sum = torch::zeros({1, 16}, torch::kDouble);
+      int count = 0;
       for (std::size_t row = 0; row < sizes.size(); ++row) {
         if (sizes[row] != d) continue;
-        sum = sum + mlp(encoder, weights, torch::full({1, 1}, f[row] / largest(f), torch::kDouble));
+        const double x = std::log(1.0 + f[row]) / std::log(1.0 + largest);
+        sum = sum + mlp(encoder, weights, torch::full({1, 1}, x, torch::kDouble));
         ++count;
       }
+      weight += 0.5 * count / static_cast<double>(sizes.size());
+      return count > 0 ? sum / count : sum;
     };
-    add(plan.user_sizes(), toy.frequencies.users, user_encoder);
-    add(plan.item_sizes(), toy.frequencies.items, item_encoder);
-    const torch::Tensor mean = count > 0 ? sum / count : sum;
-    const torch::Tensor size =
-        torch::full({1, 1}, static_cast<double>(d) / toy.shape.max_dim, torch::kDouble);
-    sets.push_back(mlp(size_encoder, mu, torch::cat({mean, size}, 1)));
+    const torch::Tensor users = mean_of(plan.user_sizes(), toy.frequencies.users, user_encoder);
+    const torch::Tensor items = mean_of(plan.item_sizes(), toy.frequencies.items, item_encoder);
+    const double size = std::log(d) / std::log(toy.shape.max_dim);
+    const torch::Tensor set =
+        torch::cat({users, items, torch::full({1, 1}, size, torch::kDouble)}, 1);
+    h = h + mlp(size_encoder, mu, set) * weight;
   }
-  const torch::Tensor h = torch::cat(sets).mean(0, true);
   return mlp_output(decoder, pi, mlp_hidden(decoder, pi, h)).sum();
 }
 
 TEST(DeepSetsPredictor, EqualsTheNaiveForm) {
   const Toy toy;
   const auto plans = toy.plans(5);
-  const auto predictor = make_deepsets_predictor(toy.shape, toy.frequencies, 1);
+  const auto predictor = make_deepsets_predictor(toy.frequencies, 1);
   const torch::Tensor scores = predictor->predict(pointers(plans)).scores;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     EXPECT_NEAR(scores[static_cast<std::int64_t>(i)].item<double>(),
@@ -80,26 +84,43 @@ TEST(DeepSetsPredictor, EqualsTheNaiveForm) {
   EXPECT_GT(scores.std().item<double>(), 1e-6) << "plans look different";
 }
 
-// One update against LibTorch's Adam on the naive form.
+// Learning against LibTorch's Adam on the naive form, with the same members.
 TEST(DeepSetsPredictor, LearnsAsLibTorchsAdamOnTheNaiveForm) {
   const Toy toy;
   const auto plans = toy.plans(3);
-  const auto predictor = make_deepsets_predictor(toy.shape, toy.frequencies, 1);
-  const std::int64_t count = (predictor->state().numel() - 1) / 3;
+  const std::vector<double> fitness = {0.4, 0.5, 0.9};
+  std::vector<MeasuredPlan> population;
+  for (std::size_t i = 0; i < 3; ++i) population.push_back({&plans[i].plan, fitness[i]});
+  const double mean = 0.6;
+  const double spread = std::sqrt((0.04 + 0.01 + 0.09) / 3);
+
+  const auto predictor = make_deepsets_predictor(toy.frequencies, 1);
+  const std::int64_t count = (predictor->state().numel() - 3) / 3;
   torch::Tensor params = predictor->state().slice(0, 0, count).clone().requires_grad_(true);
   torch::optim::Adam adam({params}, torch::optim::AdamOptions(0.01));
   double rate = 0.01;
-  for (int i = 0; i < 3; ++i) {
-    const SizePlan& plan = plans[static_cast<std::size_t>(i)].plan;
+  double errors = 0;
+  RandomStream members(5, "members");
+  for (int step = 0; step < 3; ++step) {
     static_cast<torch::optim::AdamOptions&>(adam.param_groups()[0].options()).lr(rate);
     adam.zero_grad();
-    const torch::Tensor error = (naive_score(toy, params, plan) - 0.7).square();
+    torch::Tensor error = torch::zeros({}, torch::kDouble);
+    for (std::uint32_t i = 0; i < FitnessPredictor::kBatch; ++i) {
+      const std::uint32_t member = members.below(3);
+      const torch::Tensor score = naive_score(toy, params, plans[member].plan);
+      error = error + (score - (fitness[member] - mean) / spread).square() / 4;
+    }
     error.backward();
     adam.step();
-    EXPECT_NEAR(predictor->update(plan, 0.7), error.item<double>(), 1e-9);
+    errors += error.item<double>() * spread * spread / 3;
     rate = std::max(rate * 0.9, 0.002);
   }
+  RandomStream random(5, "members");
+  EXPECT_NEAR(predictor->learn(population, 3, random), errors, 1e-9);
   EXPECT_LT((predictor->state().slice(0, 0, count) - params).abs().max().item<double>(), 1e-7);
+  const SizePlan* const one = &plans[0].plan;
+  EXPECT_NEAR(predictor->predict(std::span(&one, 1)).scores.item<double>(),
+              mean + spread * naive_score(toy, params, plans[0].plan).item<double>(), 1e-7);
 }
 
 TEST(FitnessPredictor, BothKindsLearnWhatDecidesAndGoOnFromTheirState) {
@@ -107,15 +128,15 @@ TEST(FitnessPredictor, BothKindsLearnWhatDecidesAndGoOnFromTheirState) {
   const auto plans = toy.plans(40);
   for (const bool deep : {true, false}) {
     const auto make = [&] {
-      return deep ? make_deepsets_predictor(toy.shape, toy.frequencies, 1)
+      return deep ? make_deepsets_predictor(toy.frequencies, 1)
                   : make_simple_predictor(toy.shape, 1);
     };
     const auto predictor = make();
     const auto target = [](const SampledPlan& plan) { return 0.3 + 0.5 * plan.origin.user_share; };
-    for (int i = 0; i < 600; ++i) {
-      const SampledPlan& plan = plans[static_cast<std::size_t>(i) % 20];  // half of them
-      predictor->update(plan.plan, target(plan));
-    }
+    std::vector<MeasuredPlan> half;
+    for (std::size_t i = 0; i < 20; ++i) half.push_back({&plans[i].plan, target(plans[i])});
+    RandomStream random(1, "members");
+    predictor->learn(half, 200, random);
     const torch::Tensor scores = predictor->predict(pointers(plans)).scores;
     int right = 0;
     int pairs = 0;
@@ -131,7 +152,11 @@ TEST(FitnessPredictor, BothKindsLearnWhatDecidesAndGoOnFromTheirState) {
     const auto other = make();
     other->restore(predictor->state());
     EXPECT_TRUE(torch::equal(other->predict(pointers(plans)).scores, scores));
-    EXPECT_EQ(other->update(plans[0].plan, 0.1), predictor->update(plans[0].plan, 0.1));
+    const auto go_on = [&](FitnessPredictor& one) {
+      RandomStream same(2, "members");
+      return one.learn(half, 2, same);
+    };
+    EXPECT_EQ(go_on(*other), go_on(*predictor));
     EXPECT_TRUE(torch::equal(other->state(), predictor->state()));
   }
   const auto simple = make_simple_predictor(toy.shape, 1);

@@ -53,13 +53,21 @@ void expect_same(const std::vector<Trial>& a, const std::vector<Trial>& b) {
 
 TEST(Strategies, FollowThePapersOrder) {
   std::vector<Strategy> order;
-  for (std::uint32_t t = 1; t <= 10; ++t) order.push_back(strategy_of(t, Selection::kDeepSets));
+  for (std::uint32_t t = 11; t <= 20; ++t) {
+    order.push_back(strategy_of(t, Selection::kDeepSets, 50));
+  }
   const auto best = Strategy::kPredictedBest;
   const auto random = Strategy::kRandom;
   const auto near = Strategy::kNearBest;
   EXPECT_EQ(order, (std::vector<Strategy>{best, best, random, near, best, best, best, random, near,
                                           best}));
-  EXPECT_EQ(strategy_of(1, Selection::kRandom), random);
+  for (std::uint32_t t = 1; t <= 10; ++t) {
+    EXPECT_EQ(strategy_of(t, Selection::kDeepSets, 50), Strategy::kSpread);
+  }
+  EXPECT_EQ(strategy_of(2, Selection::kSimple, 8), Strategy::kSpread);
+  EXPECT_EQ(strategy_of(3, Selection::kSimple, 8), random);
+  EXPECT_EQ(strategy_of(1, Selection::kDeepSets, 3), best);
+  EXPECT_EQ(strategy_of(1, Selection::kRandom, 50), random);
 }
 
 TEST(Candidates, AreThoseOfTheSampler) {
@@ -74,12 +82,12 @@ TEST(Candidates, AreThoseOfTheSampler) {
 TEST(Candidates, AreChosenByEachStrategy) {
   const Toy toy;
   const auto candidates = draw_candidates(toy.sampler, 5, 0, 20);
-  const auto predictor = make_deepsets_predictor(toy.shape, toy.frequencies, 1);
+  const auto predictor = make_deepsets_predictor(toy.frequencies, 1);
   std::vector<const SizePlan*> plans;
   for (const SampledPlan& candidate : candidates) plans.push_back(&candidate.plan);
   const torch::Tensor scores = predictor->predict(plans).scores;
   const Choice first =
-      choose_candidate(Strategy::kPredictedBest, candidates, predictor.get(), {}, 1, 1);
+      choose_candidate(Strategy::kPredictedBest, candidates, predictor.get(), {}, nullptr, 1, 1);
   EXPECT_EQ(first.predicted, scores.max().item<double>());
 
   // The plan itself, were it a candidate, is the nearest to the population's best.
@@ -87,15 +95,43 @@ TEST(Candidates, AreChosenByEachStrategy) {
                                    {2, Strategy::kRandom, 0, candidates[7], std::nullopt, 0.9},
                                    {3, Strategy::kRandom, 0, candidates[5], std::nullopt, 0.5}};
   EXPECT_EQ(
-      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, 1, 4).index,
+      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, nullptr, 1, 4)
+          .index,
       7U);
   std::set<std::size_t> drawn;
   for (std::uint32_t t = 1; t < 60; ++t) {
-    const Choice choice = choose_candidate(Strategy::kRandom, candidates, nullptr, {}, 1, t);
+    const Choice choice =
+        choose_candidate(Strategy::kRandom, candidates, nullptr, {}, nullptr, 1, t);
     EXPECT_FALSE(choice.predicted.has_value());
     drawn.insert(choice.index);
   }
   EXPECT_GT(drawn.size(), 12U);
+}
+
+// One end, the other, then the middles.
+TEST(Candidates, SpreadOverTheShares) {
+  const Toy toy;
+  const auto share = [](const SampledPlan& sampled) {
+    double users = 0;
+    for (const std::uint16_t size : sampled.plan.user_sizes()) users += size;
+    return users / static_cast<double>(sampled.plan.num_params());
+  };
+  std::vector<Trial> population;
+  std::vector<double> shares;
+  for (std::uint32_t t = 1; t <= 5; ++t) {
+    const auto candidates = draw_candidates(toy.sampler, 5, t * 100, 100);
+    const Trial* const running = population.empty() ? nullptr : &population.back();
+    const std::size_t known = population.empty() ? 0 : population.size() - 1;
+    const Choice choice = choose_candidate(Strategy::kSpread, candidates, nullptr,
+                                           std::span(population).first(known), running, 1, t);
+    population.push_back({t, Strategy::kSpread, 0, candidates[choice.index], std::nullopt});
+    shares.push_back(share(candidates[choice.index]));
+  }
+  std::sort(shares.begin(), shares.end());
+  for (std::size_t i = 1; i < shares.size(); ++i) {
+    EXPECT_NEAR(shares[i] - shares[i - 1], (shares[4] - shares[0]) / 4, 0.08);
+  }
+  EXPECT_GT(shares[4] - shares[0], 0.5);
 }
 
 TEST(MaskedCopy, IsThePrefixUnderTheMask) {
