@@ -67,7 +67,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
   auto t = static_cast<std::uint32_t>(population.size()) + 1;
   if (t > options.num_iterations) return result;
   const std::unique_ptr<FitnessPredictor> predictor = make_predictor(options, shape, frequencies);
-  if (const at::Tensor state = store.predictor_state(); predictor && state.defined()) {
+  if (const std::vector<double> state = store.predictor_state(); predictor && !state.empty()) {
     predictor->restore(state);
   }
 
@@ -124,7 +124,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     if (!last) chosen = next.get();
     population.push_back(std::move(trial));  // line 15
     const Clock::time_point stores = Clock::now();
-    store.add(population.back(), predictor ? predictor->state() : at::Tensor());
+    store.add(population.back(), predictor ? predictor->state() : std::vector<double>());
     result.own_seconds += seconds_since(stores) + (chosen ? chosen->second : 0);
     result.waited_seconds += seconds_since(begin);
     if (hooks.log) hooks.log(trial_text(population.back()));

@@ -1,9 +1,8 @@
 #include "search/candidate_selection.h"
 
-#include <ATen/TensorOperators.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -38,6 +37,24 @@ std::size_t farthest_share(std::span<const SampledPlan> candidates,
     }
   }
   return farthest;
+}
+
+// The row of `embeddings` nearest to the one row `there`.
+std::size_t nearest_embedding(std::span<const double> embeddings, std::span<const double> there) {
+  std::size_t nearest = 0;
+  double smallest = std::numeric_limits<double>::infinity();
+  for (std::size_t row = 0; row < embeddings.size() / there.size(); ++row) {
+    double distance = 0;
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      const double difference = embeddings[row * there.size() + i] - there[i];
+      distance += difference * difference;
+    }
+    if (distance < smallest) {
+      smallest = distance;
+      nearest = row;
+    }
+  }
+  return nearest;
 }
 
 }  // namespace
@@ -101,15 +118,16 @@ Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidat
           std::max_element(population.begin(), population.end(),
                            [](const Trial& a, const Trial& b) { return a.fitness < b.fitness; });
       const SizePlan* const target = &best->sampled.plan;
-      const at::Tensor there = predictor->predict(std::span(&target, 1)).embeddings;
-      choice.index = static_cast<std::size_t>(
-          (prediction->embeddings - there).square().sum(1).argmin().item<std::int64_t>());
+      choice.index = nearest_embedding(prediction->embeddings,
+                                       predictor->predict(std::span(&target, 1)).embeddings);
     } else {
-      choice.index = static_cast<std::size_t>(prediction->scores.argmax().item<std::int64_t>());
+      choice.index = static_cast<std::size_t>(
+          std::max_element(prediction->scores.begin(), prediction->scores.end()) -
+          prediction->scores.begin());
     }
   }
   if (prediction) {
-    choice.predicted = prediction->scores[static_cast<std::int64_t>(choice.index)].item<double>();
+    choice.predicted = prediction->scores[choice.index];
   }
   return choice;
 }

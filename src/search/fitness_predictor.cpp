@@ -1,13 +1,5 @@
 #include "search/fitness_predictor.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/zeros_like.h>
-#include <c10/core/GradMode.h>
-#include <torch/csrc/autograd/autograd.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,18 +8,16 @@
 
 namespace bet {
 
-FitnessPredictor::FitnessPredictor(const std::vector<double>& params)
-    : params_(at::from_blob(const_cast<double*>(params.data()),
-                            {static_cast<std::int64_t>(params.size())}, at::kDouble)
-                  .clone()),
-      moment1_(at::zeros_like(params_)),
-      moment2_(at::zeros_like(params_)) {}
+FitnessPredictor::FitnessPredictor(std::vector<double> params)
+    : params_(std::move(params)),
+      moment1_(params_.size()),
+      moment2_(params_.size()),
+      gradient_(params_.size()) {}
 
 FitnessPredictor::Prediction FitnessPredictor::predict(
     std::span<const SizePlan* const> plans) const {
-  const c10::AutoGradMode no_gradient(false);
-  Prediction prediction = forward(params_, plans);
-  prediction.scores = prediction.scores * spread_ + mean_;
+  Prediction prediction = forward(params_, plans, nullptr);
+  for (double& score : prediction.scores) score = score * spread_ + mean_;
   return prediction;
 }
 
@@ -55,47 +45,69 @@ double FitnessPredictor::learn(std::span<const MeasuredPlan> population, std::ui
   return error;
 }
 
+std::vector<double> FitnessPredictor::score_gradient(std::span<const double> scores,
+                                                     std::span<const double> targets) {
+  std::vector<double> gradient(scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    gradient[i] = 2 * (scores[i] - targets[i]) / static_cast<double>(scores.size());
+  }
+  return gradient;
+}
+
 double FitnessPredictor::update(std::span<const MeasuredPlan> batch) {
   constexpr double kBeta1 = 0.9;
   constexpr double kBeta2 = 0.999;
   std::vector<const SizePlan*> plans;
-  at::Tensor targets = at::empty({static_cast<std::int64_t>(batch.size())}, at::kDouble);
+  std::vector<double> targets;
   for (const MeasuredPlan& member : batch) {
-    targets.data_ptr<double>()[plans.size()] = (member.fitness - mean_) / spread_;
     plans.push_back(member.plan);
+    targets.push_back((member.fitness - mean_) / spread_);
   }
-  const at::Tensor params = params_.detach().clone().set_requires_grad(true);
-  const at::Tensor error = (forward(params, plans).scores - targets).square().mean();
-  const at::Tensor gradient = torch::autograd::grad({error}, {params})[0];
+  std::fill(gradient_.begin(), gradient_.end(), 0.0);
+  const Lesson lesson{targets, gradient_};
+  const std::vector<double> scores = forward(params_, plans, &lesson).scores;
+
   const double rate = std::max(0.01 * std::pow(0.9, static_cast<double>(num_updates_)), 0.002);
   ++num_updates_;
   const auto t = static_cast<double>(num_updates_);
-  moment1_.mul_(kBeta1).add_(gradient, 1 - kBeta1);
-  moment2_.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
-  const at::Tensor scale = (moment2_ / (1 - std::pow(kBeta2, t))).sqrt().add(1e-8);
-  params_.addcdiv_(moment1_, scale, -rate / (1 - std::pow(kBeta1, t)));
-  return error.item<double>() * spread_ * spread_;
+  const double correction1 = 1 / (1 - std::pow(kBeta1, t));
+  const double correction2 = 1 / (1 - std::pow(kBeta2, t));
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    const double g = gradient_[i];
+    moment1_[i] = kBeta1 * moment1_[i] + (1 - kBeta1) * g;
+    moment2_[i] = kBeta2 * moment2_[i] + (1 - kBeta2) * g * g;
+    params_[i] -= rate * correction1 * moment1_[i] / (std::sqrt(correction2 * moment2_[i]) + 1e-8);
+  }
+  double error = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    error += (scores[i] - targets[i]) * (scores[i] - targets[i]);
+  }
+  return error / static_cast<double>(scores.size()) * spread_ * spread_;
 }
 
-at::Tensor FitnessPredictor::state() const {
-  at::Tensor rest = at::empty({3}, at::kDouble);
-  rest.data_ptr<double>()[0] = static_cast<double>(num_updates_);
-  rest.data_ptr<double>()[1] = mean_;
-  rest.data_ptr<double>()[2] = spread_;
-  return at::cat({params_, moment1_, moment2_, rest});
+std::vector<double> FitnessPredictor::state() const {
+  std::vector<double> state;
+  for (const std::vector<double>* part : {&params_, &moment1_, &moment2_}) {
+    state.insert(state.end(), part->begin(), part->end());
+  }
+  state.insert(state.end(), {static_cast<double>(num_updates_), mean_, spread_});
+  return state;
 }
 
-void FitnessPredictor::restore(const at::Tensor& state) {
-  const std::int64_t count = params_.numel();
-  BET_CHECK(state.numel() == 3 * count + 3, "state of a predictor of ", (state.numel() - 3) / 3,
-            " weights for one of ", count);
-  params_ = state.slice(0, 0, count).clone();
-  moment1_ = state.slice(0, count, 2 * count).clone();
-  moment2_ = state.slice(0, 2 * count, 3 * count).clone();
-  const at::Tensor rest = state.slice(0, 3 * count).contiguous();
-  num_updates_ = static_cast<std::int64_t>(rest.data_ptr<double>()[0]);
-  mean_ = rest.data_ptr<double>()[1];
-  spread_ = rest.data_ptr<double>()[2];
+void FitnessPredictor::restore(std::span<const double> state) {
+  const std::size_t count = params_.size();
+  BET_CHECK(state.size() == 3 * count + 3, "state of ", state.size(),
+            " numbers for a predictor of ", count, " weights");
+  const auto part = [&](std::size_t i) {
+    const std::span<const double> values = state.subspan(i * count, count);
+    return std::vector<double>(values.begin(), values.end());
+  };
+  params_ = part(0);
+  moment1_ = part(1);
+  moment2_ = part(2);
+  num_updates_ = static_cast<std::int64_t>(state[3 * count]);
+  mean_ = state[3 * count + 1];
+  spread_ = state[3 * count + 2];
 }
 
 }  // namespace bet

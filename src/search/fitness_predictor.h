@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,8 +27,8 @@ class FitnessPredictor {
   virtual ~FitnessPredictor() = default;
 
   struct Prediction {
-    at::Tensor scores;      // double [plans]: fitness
-    at::Tensor embeddings;  // double [plans, dimensions]: the plans as the predictor sees them
+    std::vector<double> scores;      // [plans]: fitness
+    std::vector<double> embeddings;  // [plans, dimensions]: the plans as the predictor sees them
   };
   Prediction predict(std::span<const SizePlan* const> plans) const;
 
@@ -40,23 +38,33 @@ class FitnessPredictor {
 
   static constexpr std::uint32_t kBatch = 4;
 
-  // Weights, moments, the number of updates and the scale of fitness in one tensor, and back.
-  at::Tensor state() const;
-  void restore(const at::Tensor& state);
+  // Weights, moments, the number of updates and the scale of fitness, and back.
+  std::vector<double> state() const;
+  void restore(std::span<const double> state);
 
  protected:
-  explicit FitnessPredictor(const std::vector<double>& params);
+  explicit FitnessPredictor(std::vector<double> params);
 
-  // Scores in units of the scale; differentiable in `params`.
-  virtual Prediction forward(const at::Tensor& params,
-                             std::span<const SizePlan* const> plans) const = 0;
+  // The mean squared error against these scores, one a plan, is what is made smaller.
+  struct Lesson {
+    std::span<const double> targets;
+    std::span<double> gradient;  // of that error by the weights: added to
+  };
+  // Scores in units of the scale. Learns nothing itself; the lesson may be null.
+  virtual Prediction forward(std::span<const double> params, std::span<const SizePlan* const> plans,
+                             const Lesson* lesson) const = 0;
+
+  // The error's gradient by each score.
+  static std::vector<double> score_gradient(std::span<const double> scores,
+                                            std::span<const double> targets);
 
  private:
   double update(std::span<const MeasuredPlan> batch);
 
-  at::Tensor params_;
-  at::Tensor moment1_;
-  at::Tensor moment2_;
+  std::vector<double> params_;
+  std::vector<double> moment1_;
+  std::vector<double> moment2_;
+  std::vector<double> gradient_;
   std::int64_t num_updates_ = 0;
   double mean_ = 0;    // of the fitness learnt from
   double spread_ = 1;  // its standard deviation

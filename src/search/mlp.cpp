@@ -1,43 +1,102 @@
 #include "search/mlp.h"
 
-#include <ATen/ops/leaky_relu.h>
-#include <ATen/ops/linear.h>
-
+#include <algorithm>
 #include <cmath>
+
+#include "base/error.h"
 
 namespace bet {
 namespace {
 
 constexpr double kSlope = 0.01;
 
-at::Tensor layer(const at::Tensor& params, std::int64_t first, std::int64_t in, std::int64_t out,
-                 const at::Tensor& x) {
-  const at::Tensor weight = params.slice(0, first, first + in * out).view({out, in});
-  const at::Tensor bias = params.slice(0, first + in * out, first + in * out + out);
-  return at::linear(x, weight, bias);
+std::size_t params_of(const Mlp::Layer& layer) { return (layer.in + 1) * layer.out; }
+
+// y += a x
+void add_multiple(double a, const double* x, double* y, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) y[i] += a * x[i];
 }
 
 }  // namespace
 
-void draw_mlp(const MlpShape& shape, RandomStream& random, std::vector<double>& params) {
-  const auto draw = [&](std::int64_t fan_in, std::int64_t count) {
-    const double limit = 1.0 / std::sqrt(static_cast<double>(fan_in));
-    for (std::int64_t i = 0; i < count; ++i) params.push_back((2 * random.uniform() - 1) * limit);
-  };
-  draw(shape.in, shape.hidden * (shape.in + 1));
-  draw(shape.hidden, shape.out * (shape.hidden + 1));
+Mlp::Mlp(std::vector<Layer> layers) : layers_(std::move(layers)) {
+  for (const Layer& layer : layers_) num_params_ += params_of(layer);
 }
 
-at::Tensor mlp_hidden(const MlpShape& shape, const at::Tensor& params, const at::Tensor& x) {
-  return at::leaky_relu(layer(params, 0, shape.in, shape.hidden, x), kSlope);
+void Mlp::draw(RandomStream& random, std::vector<double>& params) const {
+  for (const Layer& layer : layers_) {
+    const double limit = 1.0 / std::sqrt(static_cast<double>(layer.in));
+    for (std::size_t i = 0; i < params_of(layer); ++i) {
+      params.push_back((2 * random.uniform() - 1) * limit);
+    }
+  }
 }
 
-at::Tensor mlp_output(const MlpShape& shape, const at::Tensor& params, const at::Tensor& hidden) {
-  return layer(params, shape.hidden * (shape.in + 1), shape.hidden, shape.out, hidden);
+Mlp::Pass Mlp::forward(std::span<const double> params, std::vector<double> input) const {
+  Pass pass;
+  pass.rows = input.size() / layers_.front().in;
+  pass.values.push_back(std::move(input));
+  const double* weights = params.data();
+  for (const Layer& layer : layers_) {
+    const double* biases = weights + layer.in * layer.out;
+    const double* x = pass.values.back().data();
+    std::vector<double> output(pass.rows * layer.out);
+    for (std::size_t row = 0; row < pass.rows; ++row, x += layer.in) {
+      double* y = output.data() + row * layer.out;
+      std::copy(biases, biases + layer.out, y);
+      for (std::size_t i = 0; i < layer.in; ++i) {
+        add_multiple(x[i], weights + i * layer.out, y, layer.out);
+      }
+      for (std::size_t o = 0; layer.leaky && o < layer.out; ++o) y[o] *= y[o] > 0 ? 1.0 : kSlope;
+    }
+    pass.values.push_back(std::move(output));
+    weights += params_of(layer);
+  }
+  return pass;
 }
 
-at::Tensor mlp(const MlpShape& shape, const at::Tensor& params, const at::Tensor& x) {
-  return at::leaky_relu(mlp_output(shape, params, mlp_hidden(shape, params, x)), kSlope);
+std::vector<double> Mlp::backward(std::span<const double> params, const Pass& pass,
+                                  std::vector<double> output_gradient, std::span<double> gradient,
+                                  InputGradient wanted) const {
+  BET_CHECK(params.size() == num_params_ && gradient.size() == num_params_, "a perceptron of ",
+            num_params_, " weights was given ", params.size());
+  std::size_t end = num_params_;
+  for (std::size_t l = layers_.size(); l-- > 0;) {
+    const Layer& layer = layers_[l];
+    const std::size_t first = end - params_of(layer);
+    const std::vector<double>& output = pass.values[l + 1];
+    for (std::size_t i = 0; layer.leaky && i < output.size(); ++i) {
+      output_gradient[i] *= output[i] > 0 ? 1.0 : kSlope;
+    }
+    double* weights_gradient = gradient.data() + first;
+    double* biases_gradient = weights_gradient + layer.in * layer.out;
+    for (std::size_t row = 0; row < pass.rows; ++row) {
+      const double* x = pass.values[l].data() + row * layer.in;
+      const double* g = output_gradient.data() + row * layer.out;
+      add_multiple(1.0, g, biases_gradient, layer.out);
+      for (std::size_t i = 0; i < layer.in; ++i) {
+        add_multiple(x[i], g, weights_gradient + i * layer.out, layer.out);
+      }
+    }
+    end = first;
+    if (l == 0 && wanted == InputGradient::kNo) return {};
+    std::vector<double> transposed(layer.in * layer.out);
+    for (std::size_t i = 0; i < layer.in; ++i) {
+      for (std::size_t o = 0; o < layer.out; ++o) {
+        transposed[o * layer.in + i] = params[first + i * layer.out + o];
+      }
+    }
+    std::vector<double> input_gradient(pass.rows * layer.in);
+    for (std::size_t row = 0; row < pass.rows; ++row) {
+      const double* g = output_gradient.data() + row * layer.out;
+      for (std::size_t o = 0; o < layer.out; ++o) {
+        add_multiple(g[o], transposed.data() + o * layer.in, input_gradient.data() + row * layer.in,
+                     layer.in);
+      }
+    }
+    output_gradient = std::move(input_gradient);
+  }
+  return output_gradient;
 }
 
 }  // namespace bet

@@ -1,33 +1,50 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
-#include <cstdint>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
 
 namespace bet {
 
-// A two-layer perceptron whose weights are a stretch of one parameter vector, so that an optimiser
-// and a checkpoint see a single tensor.
-struct MlpShape {
-  std::int64_t in = 0;
-  std::int64_t hidden = 0;
-  std::int64_t out = 0;
+// A small perceptron over the rows of a matrix, in double, with its gradient. By hand and on the
+// calling thread: its matrices are so small that a framework spends its time on everything else,
+// and the search must not keep a GPU waiting.
+class Mlp {
+ public:
+  struct Layer {
+    std::size_t in = 0;
+    std::size_t out = 0;
+    bool leaky = true;  // LeakyReLU 0.01 after it; else linear
+  };
+  explicit Mlp(std::vector<Layer> layers);
 
-  std::int64_t num_params() const { return hidden * (in + 1) + out * (hidden + 1); }
+  std::size_t num_params() const { return num_params_; }
+
+  // Appends weights and biases drawn from U(-1/sqrt(fan_in), 1/sqrt(fan_in)). Of each layer:
+  // weights [in, out], biases [out].
+  void draw(RandomStream& random, std::vector<double>& params) const;
+
+  // What a gradient needs: the input, then the output of each layer, each [rows, width].
+  struct Pass {
+    std::size_t rows = 0;
+    std::vector<std::vector<double>> values;
+
+    const std::vector<double>& output() const { return values.back(); }
+  };
+  Pass forward(std::span<const double> params, std::vector<double> input) const;
+
+  // Adds d/d(params) to `gradient`, given d/d(output) [rows, out]. Returns d/d(input), which costs
+  // nothing if not wanted.
+  enum class InputGradient { kNo, kYes };
+  std::vector<double> backward(std::span<const double> params, const Pass& pass,
+                               std::vector<double> output_gradient, std::span<double> gradient,
+                               InputGradient wanted) const;
+
+ private:
+  std::vector<Layer> layers_;
+  std::size_t num_params_ = 0;
 };
-
-// Appends weights and biases drawn from U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
-void draw_mlp(const MlpShape& shape, RandomStream& random, std::vector<double>& params);
-
-// x [rows, in] -> [rows, hidden]: linear, LeakyReLU 0.01. `params` is the stretch of this MLP.
-at::Tensor mlp_hidden(const MlpShape& shape, const at::Tensor& params, const at::Tensor& x);
-// [rows, hidden] -> [rows, out], linear.
-at::Tensor mlp_output(const MlpShape& shape, const at::Tensor& params, const at::Tensor& hidden);
-
-// LeakyReLU 0.01 after both layers.
-at::Tensor mlp(const MlpShape& shape, const at::Tensor& params, const at::Tensor& x);
 
 }  // namespace bet

@@ -168,17 +168,16 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
   return trials;
 }
 
-at::Tensor RunStore::predictor_state() const {
+std::vector<double> RunStore::predictor_state() const {
   Statement row(database_.get(), path_, "SELECT state FROM predictor");
   if (!row.step()) return {};
   const std::string_view bytes = row.blob(0);
-  at::Tensor state =
-      at::empty({static_cast<std::int64_t>(bytes.size() / sizeof(double))}, at::kDouble);
-  std::memcpy(state.data_ptr(), bytes.data(), bytes.size());
+  std::vector<double> state(bytes.size() / sizeof(double));
+  std::memcpy(state.data(), bytes.data(), state.size() * sizeof(double));
   return state;
 }
 
-void RunStore::add(const Trial& trial, const at::Tensor& predictor_state) {
+void RunStore::add(const Trial& trial, std::span<const double> predictor_state) {
   execute(database_.get(), path_, "BEGIN IMMEDIATE");
   try {
     Statement row(database_.get(), path_,
@@ -198,11 +197,10 @@ void RunStore::add(const Trial& trial, const at::Tensor& predictor_state) {
     const std::string sizes = sizes_blob(trial.sampled.plan);
     row.bind_blob(12, sizes.data(), sizes.size());
     row.step();
-    if (predictor_state.defined()) {
+    if (!predictor_state.empty()) {
       Statement state(database_.get(), path_, "INSERT OR REPLACE INTO predictor VALUES (1, ?, ?)");
       state.bind(1, std::int64_t{trial.iteration});
-      state.bind_blob(2, predictor_state.data_ptr(),
-                      static_cast<std::size_t>(predictor_state.numel()) * sizeof(double));
+      state.bind_blob(2, predictor_state.data(), predictor_state.size_bytes());
       state.step();
     }
     execute(database_.get(), path_, "COMMIT");

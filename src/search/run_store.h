@@ -1,9 +1,8 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,11 +26,11 @@ class RunStore {
 
   // All trials, by iteration; plans are checked against the shape.
   std::vector<Trial> trials(const TableShape& shape) const;
-  // Of the predictor after the last trial; undefined if there is none.
-  at::Tensor predictor_state() const;
+  // Of the predictor after the last trial; empty if there is none.
+  std::vector<double> predictor_state() const;
 
-  // Both or neither. `predictor_state` may be undefined.
-  void add(const Trial& trial, const at::Tensor& predictor_state);
+  // Both or neither. `predictor_state` may be empty.
+  void add(const Trial& trial, std::span<const double> predictor_state);
 
  private:
   std::string path_;

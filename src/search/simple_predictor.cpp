@@ -1,6 +1,3 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
-
 #include "search/fitness_predictor.h"
 #include "search/mlp.h"
 
@@ -10,41 +7,36 @@ namespace {
 class SimplePredictor final : public FitnessPredictor {
  public:
   SimplePredictor(const TableShape& shape, std::uint64_t seed)
-      : FitnessPredictor(draw_params(shape, seed)), shape_(shape) {}
+      : SimplePredictor(shape, Mlp({{shape.num_rows(), 64}, {64, 64}, {64, 1, false}}), seed) {}
 
  private:
-  static MlpShape first_layers(const TableShape& shape) {
-    return {static_cast<std::int64_t>(shape.num_rows()), 64, 64};
-  }
-  static constexpr std::int64_t kLast = 64 + 1;  // weights and bias of the output
+  SimplePredictor(const TableShape& shape, Mlp mlp, std::uint64_t seed)
+      : FitnessPredictor(draw_params(mlp, seed)), max_dim_(shape.max_dim), mlp_(std::move(mlp)) {}
 
-  static std::vector<double> draw_params(const TableShape& shape, std::uint64_t seed) {
+  static std::vector<double> draw_params(const Mlp& mlp, std::uint64_t seed) {
     RandomStream random(seed, "predictor");
     std::vector<double> params;
-    draw_mlp(first_layers(shape), random, params);
-    for (std::int64_t i = 0; i < kLast; ++i) params.push_back((2 * random.uniform() - 1) / 8);
+    mlp.draw(random, params);
     return params;
   }
 
-  Prediction forward(const at::Tensor& params,
-                     std::span<const SizePlan* const> plans) const override {
-    const auto num_rows = static_cast<std::int64_t>(shape_.num_rows());
-    const at::Tensor sizes =
-        at::empty({static_cast<std::int64_t>(plans.size()), num_rows}, at::kDouble);
-    double* next = sizes.data_ptr<double>();
+  Prediction forward(std::span<const double> params, std::span<const SizePlan* const> plans,
+                     const Lesson* lesson) const override {
+    std::vector<double> sizes;
     for (const SizePlan* plan : plans) {
-      for (const std::uint16_t size : plan->user_sizes()) *next++ = size;
-      for (const std::uint16_t size : plan->item_sizes()) *next++ = size;
+      for (const std::uint16_t size : plan->user_sizes()) sizes.push_back(size / max_dim_);
+      for (const std::uint16_t size : plan->item_sizes()) sizes.push_back(size / max_dim_);
     }
-    const MlpShape shape = first_layers(shape_);
-    const std::int64_t count = shape.num_params();
-    const at::Tensor embeddings =
-        mlp(shape, params.slice(0, 0, count), sizes / static_cast<double>(shape_.max_dim));
-    const at::Tensor weight = params.slice(0, count, count + shape.out);
-    return {embeddings.matmul(weight) + params[count + shape.out], embeddings};
+    const Mlp::Pass pass = mlp_.forward(params, std::move(sizes));
+    if (lesson != nullptr) {
+      mlp_.backward(params, pass, score_gradient(pass.output(), lesson->targets), lesson->gradient,
+                    Mlp::InputGradient::kNo);
+    }
+    return {pass.output(), pass.values[2]};
   }
 
-  TableShape shape_;
+  double max_dim_;
+  Mlp mlp_;
 };
 
 }  // namespace

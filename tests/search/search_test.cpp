@@ -85,10 +85,10 @@ TEST(Candidates, AreChosenByEachStrategy) {
   const auto predictor = make_deepsets_predictor(toy.frequencies, 1);
   std::vector<const SizePlan*> plans;
   for (const SampledPlan& candidate : candidates) plans.push_back(&candidate.plan);
-  const torch::Tensor scores = predictor->predict(plans).scores;
+  const std::vector<double> scores = predictor->predict(plans).scores;
   const Choice first =
       choose_candidate(Strategy::kPredictedBest, candidates, predictor.get(), {}, nullptr, 1, 1);
-  EXPECT_EQ(first.predicted, scores.max().item<double>());
+  EXPECT_EQ(first.predicted, *std::max_element(scores.begin(), scores.end()));
 
   // The plan itself, were it a candidate, is the nearest to the population's best.
   std::vector<Trial> population = {{1, Strategy::kRandom, 0, candidates[3], std::nullopt, 0.2},
