@@ -49,10 +49,18 @@ def measure(bet, folder, out, group, device):
             if result.returncode != 0:
                 sys.exit(f"{' '.join(command)}: {result.stderr}")
             line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
-                    "report": json.loads(result.stdout)}
+                    "report": short(json.loads(result.stdout))}
         with path.open("a") as file:
             file.write(json.dumps(line) + "\n")
         print(row(line), flush=True)
+
+
+def short(report):
+    """What of a report is worth keeping: the trials without what can be drawn again."""
+    keys = ("iteration", "strategy", "user_share", "fitness", "predicted")
+    round_off = lambda value: round(value, 5) if isinstance(value, float) else value
+    report["trials"] = [{key: round_off(t[key]) for key in keys} for t in report["trials"]]
+    return report
 
 
 def ranks(values):

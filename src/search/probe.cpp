@@ -14,7 +14,7 @@ Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interacti
   const std::uint64_t steps_of_epoch = (num_interactions + entries - 1) / entries;
   if (training.linear) {
     // Large batches: so few steps would leave even the best plans far from where they end.
-    constexpr std::uint64_t kLeastSteps = 16;
+    constexpr std::uint64_t kLeastSteps = 40;
     schedule.learning_rate = training.learning_rate / 2;
     schedule.max_steps = std::max((epochs * num_interactions + entries - 1) / entries, kLeastSteps);
   } else {

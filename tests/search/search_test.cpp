@@ -172,7 +172,7 @@ TEST(FinetuneSchedule, MakesItsEpochs) {
   EXPECT_EQ(paper.max_steps, 530U);
   EXPECT_DOUBLE_EQ(paper.rate_after(200), 0.03 * 0.98);
   const Schedule fast = finetune_schedule(named_schedule("fast"), 520'962, 29'858, 5);
-  EXPECT_EQ(fast.max_steps, 18U);
+  EXPECT_EQ(fast.max_steps, 40U);
   EXPECT_EQ(fast.pool, kPool);
 }
 
