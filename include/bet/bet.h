@@ -1,0 +1,62 @@
+#ifndef BET_BET_H
+#define BET_BET_H
+
+/* The C interface of a model file; see model.h for what the calls mean.
+ *
+ * Calls return 0, or a code below; bet_error() then has the text, of the calling thread's last
+ * failure. Strings that are handed out live as long as the model. After bet_open any number of
+ * threads may use a model at once; bet_close must come after all of them. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bet_model bet_model;
+
+enum {
+  BET_OK = 0,
+  BET_FAILED = 1,    /* a file that cannot be read or is damaged, memory */
+  BET_NOT_FOUND = 2, /* an unknown user or item */
+  BET_BAD_CALL = 3   /* a null pointer, a buffer that is too small, an empty list */
+};
+
+typedef struct bet_scored_item {
+  const char* item; /* not ended by a zero */
+  size_t item_length;
+  float score;
+} bet_scored_item;
+
+/* Never null. */
+const char* bet_error(void);
+
+int bet_open(const char* path, bet_model** model);
+/* The bytes must outlive the model. */
+int bet_open_bytes(const void* bytes, size_t size, bet_model** model);
+void bet_close(bet_model* model); /* null is allowed */
+
+uint32_t bet_num_users(const bet_model* model);
+uint32_t bet_num_items(const bet_model* model);
+uint32_t bet_dimension(const bet_model* model);
+
+/* Write at most k items, best first, and how many into *count. Texts end with a zero. */
+int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_out_seen,
+                  bet_scored_item* items, size_t* count);
+int bet_recommend_for_items(const bet_model* model, const char* const* given, size_t num_given,
+                            size_t k, bet_scored_item* items, size_t* count);
+int bet_similar_items(const bet_model* model, const char* item, size_t k, bet_scored_item* items,
+                      size_t* count);
+
+int bet_score(const bet_model* model, const char* user, const char* item, float* score);
+
+/* bet_dimension numbers; `size` is what the buffer holds. */
+int bet_user_vector(const bet_model* model, const char* user, float* vector, size_t size);
+int bet_item_vector(const bet_model* model, const char* item, float* vector, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

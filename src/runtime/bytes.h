@@ -1,0 +1,99 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace bet {
+
+static_assert(std::endian::native == std::endian::little, "model files are read in place");
+
+using Bytes = std::span<const std::byte>;
+
+// A number at any address.
+template <typename T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void append(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+// Base-128 of docs/format.md.
+inline void append_base128(std::string& bytes, std::uint32_t value) {
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
+  bytes.push_back(static_cast<char>(value));
+}
+
+// The same where the bytes are known to be well formed; moves `at` on.
+inline std::uint32_t load_base128(const std::byte*& at) {
+  auto value = static_cast<std::uint32_t>(*at++);
+  if (value < 0x80) return value;
+  value &= 0x7f;
+  for (unsigned shift = 7;; shift += 7) {
+    const auto next = static_cast<std::uint32_t>(*at++);
+    value |= (next & 0x7f) << shift;
+    if (next < 0x80) return value;
+  }
+}
+
+// Reads a section from front to back and never past its end. `what` names it in errors.
+class ByteReader {
+ public:
+  ByteReader(Bytes bytes, std::string_view what) : bytes_(bytes), what_(what) {}
+
+  Bytes take(std::uint64_t count) {
+    BET_CHECK(count <= bytes_.size() - at_, what_, ": ends after ", bytes_.size(), " bytes, inside ",
+              count, " that begin at ", at_);
+    const Bytes taken = bytes_.subspan(at_, count);
+    at_ += count;
+    return taken;
+  }
+
+  template <typename T>
+  T number() {
+    return load<T>(take(sizeof(T)).data());
+  }
+
+  std::uint32_t base128() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const auto next = static_cast<std::uint64_t>(number<std::uint8_t>());
+      value |= (next & 0x7f) << shift;
+      BET_CHECK(value <= 0xffffffffU && (next < 0x80 || shift < 28), what_,
+                ": a number of more than 32 bits before byte ", at_);
+      if (next < 0x80) {
+        BET_CHECK(next != 0 || shift == 0, what_, ": a needless zero before byte ", at_);
+        return static_cast<std::uint32_t>(value);
+      }
+    }
+  }
+
+  std::string_view text(std::uint64_t count) {
+    const Bytes taken = take(count);
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+  }
+
+  std::uint64_t at() const { return at_; }
+  Bytes rest() const { return bytes_.subspan(at_); }
+
+  void expect_end() const {
+    BET_CHECK(at_ == bytes_.size(), what_, ": ", bytes_.size() - at_, " bytes too many");
+  }
+
+ private:
+  Bytes bytes_;
+  std::string_view what_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace bet

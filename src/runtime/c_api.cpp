@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "bet/bet.h"
+#include "bet/model.h"
+#include "runtime/unknown_id.h"
+
+struct bet_model {
+  bet::Model model;
+};
+
+namespace {
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+class BadCall : public bet::Error {
+ public:
+  using Error::Error;
+};
+
+void need(bool good, const char* what) {
+  if (!good) throw BadCall(what);
+}
+
+// Runs a call; no exception passes into C.
+template <typename Call>
+int guarded(const Call& call) noexcept {
+  try {
+    call();
+    return BET_OK;
+  } catch (const bet::UnknownId& error) {
+    last_error() = error.what();
+    return BET_NOT_FOUND;
+  } catch (const BadCall& error) {
+    last_error() = error.what();
+    return BET_BAD_CALL;
+  } catch (const std::bad_alloc&) {
+    last_error() = "out of memory";
+  } catch (const std::exception& error) {
+    last_error() = error.what();
+  }
+  return BET_FAILED;
+}
+
+void hand_out(const std::vector<bet::ScoredItem>& from, bet_scored_item* items, size_t* count) {
+  for (size_t i = 0; i < from.size(); ++i) {
+    items[i] = {from[i].item.data(), from[i].item.size(), from[i].score};
+  }
+  *count = from.size();
+}
+
+void hand_out(const std::vector<float>& from, float* vector, size_t size) {
+  need(vector != nullptr, "no buffer for a vector");
+  need(size >= from.size(), "the buffer for a vector is too small: see bet_dimension");
+  std::copy(from.begin(), from.end(), vector);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* bet_error(void) { return last_error().c_str(); }
+
+int bet_open(const char* path, bet_model** model) {
+  return guarded([&] {
+    need(path != nullptr && model != nullptr, "bet_open: a null pointer");
+    *model = new bet_model{bet::Model::open(path)};
+  });
+}
+
+int bet_open_bytes(const void* bytes, size_t size, bet_model** model) {
+  return guarded([&] {
+    need(bytes != nullptr && model != nullptr, "bet_open_bytes: a null pointer");
+    *model =
+        new bet_model{bet::Model::from_bytes({static_cast<const std::byte*>(bytes), size})};
+  });
+}
+
+void bet_close(bet_model* model) { delete model; }
+
+uint32_t bet_num_users(const bet_model* model) {
+  return model == nullptr ? 0 : model->model.num_users();
+}
+uint32_t bet_num_items(const bet_model* model) {
+  return model == nullptr ? 0 : model->model.num_items();
+}
+uint32_t bet_dimension(const bet_model* model) {
+  return model == nullptr ? 0 : model->model.dimension();
+}
+
+int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_out_seen,
+                  bet_scored_item* items, size_t* count) {
+  return guarded([&] {
+    need(model != nullptr && user != nullptr && items != nullptr && count != nullptr,
+         "bet_recommend: a null pointer");
+    const auto seen =
+        leave_out_seen != 0 ? bet::Model::Seen::kLeaveOut : bet::Model::Seen::kKeep;
+    hand_out(model->model.recommend(user, k, seen), items, count);
+  });
+}
+
+int bet_recommend_for_items(const bet_model* model, const char* const* given, size_t num_given,
+                            size_t k, bet_scored_item* items, size_t* count) {
+  return guarded([&] {
+    need(model != nullptr && given != nullptr && items != nullptr && count != nullptr,
+         "bet_recommend_for_items: a null pointer");
+    need(num_given > 0, "bet_recommend_for_items: an empty list");
+    std::vector<std::string_view> list;
+    for (size_t i = 0; i < num_given; ++i) {
+      need(given[i] != nullptr, "bet_recommend_for_items: a null pointer in the list");
+      list.emplace_back(given[i]);
+    }
+    hand_out(model->model.recommend_for_items(list, k), items, count);
+  });
+}
+
+int bet_similar_items(const bet_model* model, const char* item, size_t k, bet_scored_item* items,
+                      size_t* count) {
+  return guarded([&] {
+    need(model != nullptr && item != nullptr && items != nullptr && count != nullptr,
+         "bet_similar_items: a null pointer");
+    hand_out(model->model.similar_items(item, k), items, count);
+  });
+}
+
+int bet_score(const bet_model* model, const char* user, const char* item, float* score) {
+  return guarded([&] {
+    need(model != nullptr && user != nullptr && item != nullptr && score != nullptr,
+         "bet_score: a null pointer");
+    *score = model->model.score(user, item);
+  });
+}
+
+int bet_user_vector(const bet_model* model, const char* user, float* vector, size_t size) {
+  return guarded([&] {
+    need(model != nullptr && user != nullptr, "bet_user_vector: a null pointer");
+    hand_out(model->model.user_vector(user), vector, size);
+  });
+}
+
+int bet_item_vector(const bet_model* model, const char* item, float* vector, size_t size) {
+  return guarded([&] {
+    need(model != nullptr && item != nullptr, "bet_item_vector: a null pointer");
+    hand_out(model->model.item_vector(item), vector, size);
+  });
+}
+
+}  // extern "C"

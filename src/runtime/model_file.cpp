@@ -1,0 +1,171 @@
+#include "runtime/model_file.h"
+
+#include <algorithm>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace bet {
+namespace {
+
+constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'E', 'T', '\r', '\n', 0x1a, '\n'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint64_t kHeader = 64;
+constexpr std::uint64_t kEntry = 32;
+constexpr std::uint64_t kAlignment = 64;
+constexpr std::uint64_t kChecksumAt = 24;
+constexpr std::uint8_t kMostLayers = 16;
+constexpr std::uint32_t kMostDim = 32'767;
+
+std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::uint64_t hash(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+// Of header and directory, with the checksum itself as zero.
+std::uint64_t head_hash(Bytes head) {
+  std::string copy(reinterpret_cast<const char*>(head.data()), head.size());
+  std::fill_n(copy.begin() + kChecksumAt, 8, '\0');
+  return XXH3_64bits(copy.data(), copy.size());
+}
+
+bool is_zero(Bytes bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+std::uint8_t choice(ByteReader& reader, std::string_view what, std::size_t count) {
+  const auto value = reader.number<std::uint8_t>();
+  BET_CHECK(value < count, "header: unknown ", what, " ", int{value});
+  return value;
+}
+
+}  // namespace
+
+std::string_view section_name(SectionKind kind) {
+  static constexpr std::array<std::string_view, kLastKind> kNames = {
+      "facts",     "user ids",   "item ids",    "user rows",
+      "item rows", "item norms", "interactions"};
+  return kNames[static_cast<std::size_t>(kind) - 1];
+}
+
+bool FileParts::has(SectionKind kind) const {
+  return std::any_of(sections.begin(), sections.end(),
+                     [&](const FileSection& section) { return section.kind == kind; });
+}
+
+Bytes FileParts::section(SectionKind kind) const {
+  for (const FileSection& section : sections) {
+    if (section.kind == kind) return section.bytes;
+  }
+  return {};
+}
+
+FileParts read_parts(Bytes file, bool checksums) {
+  BET_CHECK(file.size() >= kHeader, "no model file: only ", file.size(), " bytes");
+  BET_CHECK(std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0,
+            "no model file: it begins otherwise");
+  FileParts parts;
+  ByteReader reader(file.first(kHeader), "header");
+  reader.take(kMagic.size());
+  const auto version = reader.number<std::uint32_t>();
+  BET_CHECK(version == kVersion, "version ", version, "; this program reads version ", kVersion);
+  const auto count = reader.number<std::uint32_t>();
+  BET_CHECK(count <= kLastKind, "header: ", count, " sections");
+  const auto file_bytes = reader.number<std::uint64_t>();
+  BET_CHECK(file_bytes == file.size(), "the file has ", file.size(), " bytes and says ",
+            file_bytes);
+  const auto checksum = reader.number<std::uint64_t>();
+  const std::uint64_t head = kHeader + kEntry * count;
+  BET_CHECK(head <= file.size(), "the file ends inside its directory");
+  BET_CHECK(!checksums || checksum == head_hash(file.first(head)),
+            "damaged: the checksum of header and directory is wrong");
+  FileHeader& header = parts.header;
+  header.num_users = reader.number<std::uint32_t>();
+  header.num_items = reader.number<std::uint32_t>();
+  header.max_dim = reader.number<std::uint32_t>();
+  BET_CHECK(header.max_dim >= 1 && header.max_dim <= kMostDim, "header: embedding size ",
+            header.max_dim);
+  header.backbone = FileBackbone{choice(reader, "backbone", kBackboneNames.size())};
+  header.serving = Serving{choice(reader, "serving", kServingNames.size())};
+  header.precision = Precision{choice(reader, "precision", kPrecisionNames.size())};
+  header.layout = RowLayout{choice(reader, "layout", kLayoutNames.size())};
+  header.layers = reader.number<std::uint8_t>();
+  const bool graph = header.serving == Serving::kGraph;
+  BET_CHECK(graph ? header.layers >= 1 && header.layers <= kMostLayers : header.layers == 0,
+            "header: ", int{header.layers}, " layers");
+  BET_CHECK(!graph || header.backbone == FileBackbone::kLightGcn, "header: a graph for mf");
+  BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
+
+  ByteReader directory(file.subspan(kHeader, kEntry * count), "directory");
+  std::uint64_t end = head;
+  std::uint32_t last_kind = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto kind = directory.number<std::uint32_t>();
+    BET_CHECK(kind > last_kind && kind <= kLastKind, "directory: section of kind ", kind,
+              " after one of kind ", last_kind);
+    last_kind = kind;
+    BET_CHECK(directory.number<std::uint32_t>() == 0, "directory: bytes that must be zero are not");
+    const auto offset = directory.number<std::uint64_t>();
+    const auto bytes = directory.number<std::uint64_t>();
+    const auto expected = directory.number<std::uint64_t>();
+    const std::string_view name = section_name(SectionKind{kind});
+    BET_CHECK(offset == aligned(end) && offset <= file.size() && bytes <= file.size() - offset,
+              name, ": ", bytes, " bytes at ", offset, " in a file of ", file.size());
+    BET_CHECK(is_zero(file.subspan(end, offset - end)), "bytes before ", name, " are not zero");
+    const FileSection section{SectionKind{kind}, file.subspan(offset, bytes)};
+    BET_CHECK(!checksums || hash(section.bytes) == expected, "damaged: the checksum of ", name,
+              " is wrong");
+    parts.padding += offset - end;
+    end = offset + bytes;
+    parts.sections.push_back(section);
+  }
+  BET_CHECK(end == file.size(), file.size() - end, " bytes after the last section");
+  for (std::uint32_t kind = 1; kind <= kLastKind; ++kind) {
+    const bool needed = SectionKind{kind} != SectionKind::kInteractions || graph;
+    BET_CHECK(!needed || parts.has(SectionKind{kind}), "there is no section ",
+              section_name(SectionKind{kind}));
+  }
+  return parts;
+}
+
+std::string assemble_file(const FileHeader& header,
+                          const std::vector<std::pair<SectionKind, std::string>>& sections) {
+  std::string head;
+  for (const unsigned char byte : kMagic) head.push_back(static_cast<char>(byte));
+  append(head, kVersion);
+  append(head, static_cast<std::uint32_t>(sections.size()));
+  std::uint64_t end = kHeader + kEntry * sections.size();
+  for (const auto& [kind, bytes] : sections) end = aligned(end) + bytes.size();
+  append(head, end);
+  append(head, std::uint64_t{0});
+  append(head, header.num_users);
+  append(head, header.num_items);
+  append(head, header.max_dim);
+  append(head, header.backbone);
+  append(head, header.serving);
+  append(head, header.precision);
+  append(head, header.layout);
+  append(head, header.layers);
+  head.resize(kHeader);
+  std::uint64_t at = kHeader + kEntry * sections.size();
+  for (const auto& [kind, bytes] : sections) {
+    at = aligned(at);
+    append(head, static_cast<std::uint32_t>(kind));
+    append(head, std::uint32_t{0});
+    append(head, at);
+    append(head, std::uint64_t{bytes.size()});
+    append(head, hash(std::as_bytes(std::span(bytes))));
+    at += bytes.size();
+  }
+  const std::uint64_t checksum = head_hash(std::as_bytes(std::span(head)));
+  std::memcpy(head.data() + kChecksumAt, &checksum, sizeof(checksum));
+  std::string file = std::move(head);
+  for (const auto& [kind, bytes] : sections) {
+    file.resize(aligned(file.size()));
+    file += bytes;
+  }
+  return file;
+}
+
+}  // namespace bet

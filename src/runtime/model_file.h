@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/precision.h"
+#include "runtime/bytes.h"
+#include "runtime/row_section.h"
+
+namespace bet {
+
+// Header and directory of docs/format.md: what the sections are and where.
+
+enum class FileBackbone : std::uint8_t { kMf = 0, kLightGcn = 1 };
+enum class Serving : std::uint8_t { kVectors = 0, kGraph = 1 };
+
+constexpr std::array<std::string_view, 2> kBackboneNames = {"mf", "lightgcn"};
+constexpr std::array<std::string_view, 2> kServingNames = {"materialised", "graph"};
+constexpr std::array<std::string_view, 2> kLayoutNames = {"prefix", "masked"};
+
+enum class SectionKind : std::uint32_t {
+  kFacts = 1,
+  kUserIds = 2,
+  kItemIds = 3,
+  kUserRows = 4,
+  kItemRows = 5,
+  kItemNorms = 6,
+  kInteractions = 7,
+};
+constexpr std::uint32_t kLastKind = 7;
+std::string_view section_name(SectionKind kind);
+
+struct FileHeader {
+  std::uint32_t num_users = 0;
+  std::uint32_t num_items = 0;
+  std::uint32_t max_dim = 0;
+  FileBackbone backbone = FileBackbone::kMf;
+  Serving serving = Serving::kVectors;
+  Precision precision = Precision::kFloat32;
+  RowLayout layout = RowLayout::kPrefix;
+  std::uint8_t layers = 0;
+};
+
+struct FileSection {
+  SectionKind kind = SectionKind::kFacts;
+  Bytes bytes;
+};
+
+struct FileParts {
+  FileHeader header;
+  std::vector<FileSection> sections;
+  std::uint64_t padding = 0;  // bytes between sections
+
+  // Empty if it is not there; only `interactions` may not be.
+  Bytes section(SectionKind kind) const;
+  bool has(SectionKind kind) const;
+  static std::uint64_t header_bytes() { return 64; }
+  std::uint64_t directory_bytes() const { return 32 * sections.size(); }
+};
+
+// Checks everything but the insides of sections; their checksums if asked.
+FileParts read_parts(Bytes file, bool checksums);
+
+// The whole file.
+std::string assemble_file(const FileHeader& header,
+                          const std::vector<std::pair<SectionKind, std::string>>& sections);
+
+}  // namespace bet

@@ -1,0 +1,111 @@
+#include "runtime/model_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "runtime/half.h"
+#include "runtime/id_section.h"
+#include "runtime/interaction_section.h"
+#include "runtime/row_section.h"
+
+namespace bet {
+namespace {
+
+// Larger sizes first, then more interactions (their rows are close, which makes distances short),
+// then as in the data.
+std::vector<std::uint32_t> file_order(const SideToWrite& side,
+                                      const std::vector<std::uint32_t>& degrees) {
+  std::vector<std::uint32_t> order(side.ids.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (side.sizes[a] != side.sizes[b]) return side.sizes[a] > side.sizes[b];
+    return degrees[a] > degrees[b];
+  });
+  return order;
+}
+
+std::string encode_side_ids(const SideToWrite& side, std::span<const std::uint32_t> order) {
+  std::vector<std::string> ids;
+  for (const std::uint32_t index : order) ids.push_back(side.ids[index]);
+  return encode_ids(ids);
+}
+
+std::string encode_side_rows(const SideToWrite& side, std::span<const std::uint32_t> order,
+                             const ModelToWrite& model) {
+  RowsToStore rows;
+  rows.max_dim = model.max_dim;
+  rows.stride = side.stride;
+  std::vector<float> values(order.size() * side.stride);
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    const std::uint32_t index = order[row];
+    std::copy_n(side.values.begin() + static_cast<std::ptrdiff_t>(index * side.stride), side.stride,
+                values.begin() + static_cast<std::ptrdiff_t>(row * side.stride));
+    rows.sizes.push_back(side.sizes[index]);
+    if (model.layout == RowLayout::kMasked) rows.columns.push_back(side.columns[index]);
+  }
+  rows.values = values;
+  return encode_rows(rows, model.precision, model.layout);
+}
+
+}  // namespace
+
+std::string encode_model(const ModelToWrite& model) {
+  const std::size_t num_users = model.users.ids.size();
+  const std::size_t num_items = model.items.ids.size();
+  for (const SideToWrite* side : {&model.users, &model.items}) {
+    BET_CHECK(side->sizes.size() == side->ids.size() &&
+                  side->values.size() == side->ids.size() * side->stride,
+              "a side of ", side->ids.size(), " ids has ", side->sizes.size(), " sizes and ",
+              side->values.size(), " values");
+  }
+  BET_CHECK(model.item_norms.size() == num_items && num_users <= 0xffffffffU &&
+                (model.items_of.empty() || model.items_of.size() == num_users),
+            "a model of ", num_users, " users and ", num_items, " items has norms of ",
+            model.item_norms.size(), " and interactions of ", model.items_of.size());
+
+  std::vector<std::uint32_t> user_degrees(num_users);
+  std::vector<std::uint32_t> item_degrees(num_items);
+  for (std::size_t user = 0; user < model.items_of.size(); ++user) {
+    user_degrees[user] = static_cast<std::uint32_t>(model.items_of[user].size());
+    for (const std::uint32_t item : model.items_of[user]) ++item_degrees[item];
+  }
+  const std::vector<std::uint32_t> user_order = file_order(model.users, user_degrees);
+  const std::vector<std::uint32_t> item_order = file_order(model.items, item_degrees);
+
+  std::string norms;
+  for (const std::uint32_t index : item_order) {
+    append(norms, float_to_half(std::min(model.item_norms[index], 65'504.0F)));
+  }
+  std::vector<std::pair<SectionKind, std::string>> sections;
+  sections.emplace_back(SectionKind::kFacts, encode_facts(model.facts));
+  sections.emplace_back(SectionKind::kUserIds, encode_side_ids(model.users, user_order));
+  sections.emplace_back(SectionKind::kItemIds, encode_side_ids(model.items, item_order));
+  sections.emplace_back(SectionKind::kUserRows, encode_side_rows(model.users, user_order, model));
+  sections.emplace_back(SectionKind::kItemRows, encode_side_rows(model.items, item_order, model));
+  sections.emplace_back(SectionKind::kItemNorms, std::move(norms));
+  if (!model.items_of.empty() || model.serving == Serving::kGraph) {
+    std::vector<std::uint32_t> row_of(num_items);
+    for (std::uint32_t row = 0; row < num_items; ++row) row_of[item_order[row]] = row;
+    std::vector<std::vector<std::uint32_t>> lists(num_users);
+    for (std::size_t row = 0; row < model.items_of.size(); ++row) {
+      for (const std::uint32_t item : model.items_of[user_order[row]]) {
+        lists[row].push_back(row_of[item]);
+      }
+      std::sort(lists[row].begin(), lists[row].end());
+    }
+    sections.emplace_back(SectionKind::kInteractions, encode_interactions(lists));
+  }
+  FileHeader header;
+  header.num_users = static_cast<std::uint32_t>(num_users);
+  header.num_items = static_cast<std::uint32_t>(num_items);
+  header.max_dim = model.max_dim;
+  header.backbone = model.backbone;
+  header.serving = model.serving;
+  header.precision = model.precision;
+  header.layout = model.layout;
+  header.layers = model.layers;
+  return assemble_file(header, sections);
+}
+
+}  // namespace bet

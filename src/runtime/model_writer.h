@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/facts.h"
+#include "runtime/model_file.h"
+
+namespace bet {
+
+// One side of a model to be written, in the order of the data.
+struct SideToWrite {
+  std::vector<std::string> ids;
+  std::vector<std::uint32_t> sizes;  // by index: columns kept
+  // [index, stride]: layer 0 for serving by graph, else the vectors.
+  std::span<const float> values;
+  std::size_t stride = 0;
+  // Masked layout only, by index: the columns kept, ascending.
+  std::vector<std::vector<std::uint32_t>> columns;
+};
+
+struct ModelToWrite {
+  FileBackbone backbone = FileBackbone::kMf;
+  Serving serving = Serving::kVectors;
+  Precision precision = Precision::kFloat32;
+  RowLayout layout = RowLayout::kPrefix;
+  std::uint8_t layers = 0;
+  std::uint32_t max_dim = 0;
+  SideToWrite users, items;
+  std::vector<float> item_norms;  // lengths of the items' vectors
+  // Of each user; in any order. Needed by a graph, else left out if empty.
+  std::vector<std::vector<std::uint32_t>> items_of;
+  Facts facts;
+};
+
+// The file's bytes, the same for the same model. Throws on what cannot be stored.
+std::string encode_model(const ModelToWrite& model);
+
+}  // namespace bet

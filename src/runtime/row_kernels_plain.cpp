@@ -1,0 +1,3 @@
+#define BET_ISA row_plain
+#define BET_ISA_NAME "plain"
+#include "runtime/row_kernels.inc"

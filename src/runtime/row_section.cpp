@@ -1,0 +1,260 @@
+#include "runtime/row_section.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/half.h"
+
+namespace bet {
+namespace {
+
+std::uint64_t bitmap_bytes(std::uint32_t max_dim) { return (std::uint64_t{max_dim} + 7) / 8; }
+
+bool is_set(const std::byte* bitmap, std::uint32_t column) {
+  return (static_cast<unsigned>(bitmap[column / 8]) >> (column % 8) & 1U) != 0;
+}
+
+// That no stored number is infinite, NaN or none of its precision.
+void check_values(Precision precision, const RowGroup& rows, std::string_view what) {
+  const std::uint64_t per_row = value_bytes(precision, rows.size);
+  const std::uint64_t bytes = rows.count * per_row;
+  bool good = true;
+  switch (precision) {
+    case Precision::kFloat32:
+      for (std::uint64_t i = 0; i < bytes; i += 4) {
+        good &= (load<std::uint32_t>(rows.values + i) & 0x7f800000U) != 0x7f800000U;
+      }
+      break;
+    case Precision::kFloat16:
+      for (std::uint64_t i = 0; i < bytes; i += 2) {
+        good &= (load<std::uint16_t>(rows.values + i) & 0x7c00U) != 0x7c00U;
+      }
+      break;
+    case Precision::kInt8:
+      for (std::uint64_t i = 0; i < bytes; ++i) good &= rows.values[i] != std::byte{0x80};
+      break;
+    case Precision::kInt4:
+      for (std::uint64_t i = 0; i < bytes; ++i) {
+        good &= (rows.values[i] & std::byte{0x0f}) != std::byte{0} &&
+                (rows.values[i] & std::byte{0xf0}) != std::byte{0};
+      }
+      for (std::uint64_t i = per_row; rows.size % 2 != 0 && i <= bytes; i += per_row) {
+        good &= (rows.values[i - 1] & std::byte{0xf0}) == std::byte{0x80};
+      }
+      break;
+  }
+  for (std::uint32_t row = 0; rows.scales != nullptr && row < rows.count; ++row) {
+    good &= (load<std::uint16_t>(rows.scales + 2 * std::size_t{row}) & 0xfc00U) < 0x7c00U;
+  }
+  BET_CHECK(good, what, ": a value of size ", rows.size, " is no finite ",
+            precision_name(precision));
+}
+
+void append_row(std::string& values, std::string& scales, std::span<const float> row,
+                Precision precision) {
+  for (const float value : row) {
+    BET_CHECK(std::isfinite(value), "a row to be stored has the value ", value);
+  }
+  if (precision == Precision::kFloat32) {
+    for (const float value : row) append(values, value);
+    return;
+  }
+  if (precision == Precision::kFloat16) {
+    for (const float value : row) {
+      const std::uint16_t half = float_to_half(value);
+      BET_CHECK((half & 0x7c00U) != 0x7c00U, "a row to be stored as fp16 has the value ", value);
+      append(values, half);
+    }
+    return;
+  }
+  const float levels = precision == Precision::kInt8 ? 127.0F : 7.0F;
+  float largest = 0;
+  for (const float value : row) largest = std::max(largest, std::abs(value));
+  const std::uint16_t half = float_to_half(largest / levels);
+  BET_CHECK((half & 0x7c00U) != 0x7c00U, "a row to be stored in 8 bits or fewer has the value ",
+            largest);
+  append(scales, half);
+  // By the scale as it will be read. Rounded to f16 it may be a little small: clamped.
+  const float scale = half_to_float(half);
+  const auto quantised = [&](float value) {
+    return scale == 0 ? 0 : static_cast<int>(std::clamp(std::nearbyint(value / scale), -levels,
+                                                        levels));
+  };
+  if (precision == Precision::kInt8) {
+    for (const float value : row) values.push_back(static_cast<char>(quantised(value)));
+    return;
+  }
+  for (std::size_t j = 0; j < row.size(); j += 2) {
+    const int low = quantised(row[j]) + 8;
+    const int high = j + 1 < row.size() ? quantised(row[j + 1]) + 8 : 8;
+    values.push_back(static_cast<char>(low | high << 4));
+  }
+}
+
+}  // namespace
+
+RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, std::uint32_t max_dim,
+                       Precision precision, RowLayout layout, std::string_view what)
+    : precision_(precision), layout_(layout), max_dim_(max_dim) {
+  ByteReader reader(bytes, what);
+  std::uint64_t rows = 0;
+  for (std::uint32_t size = 0; size <= max_dim; ++size) {
+    counts_.push_back(reader.number<std::uint32_t>());
+    rows += counts_.back();
+    num_params_ += std::uint64_t{size} * counts_.back();
+    if (counts_.back() > 0) width_ = size;
+  }
+  BET_CHECK(rows == num_rows, what, ": sizes of ", rows, " rows for ", num_rows);
+  const std::uint64_t stored = rows - counts_[0];
+  const std::uint64_t mask = layout == RowLayout::kMasked ? bitmap_bytes(max_dim) : 0;
+  const Bytes bitmaps = reader.take(stored * mask);
+  const Bytes scales = reader.take(stored * scale_bytes(precision));
+  std::uint32_t first_row = 0;
+  for (std::uint32_t size = max_dim; size > 0; --size) {
+    const std::uint32_t count = counts_[size];
+    if (count == 0) continue;
+    Group group;
+    group.first_row = first_row;
+    group.rows.count = count;
+    group.rows.size = size;
+    group.rows.values = reader.take(count * value_bytes(precision, size)).data();
+    if (!scales.empty()) group.rows.scales = scales.data() + 2 * std::size_t{first_row};
+    check_values(precision, group.rows, what);
+    if (mask > 0) {
+      group.bitmaps = bitmaps.data() + first_row * mask;
+      for (std::uint32_t row = 0; row < count; ++row) {
+        const std::byte* bitmap = group.bitmaps + row * mask;
+        std::uint32_t kept = 0;
+        for (std::uint32_t column = 0; column < 8 * mask; ++column) {
+          kept += is_set(bitmap, column) ? 1 : 0;
+          BET_CHECK(column < max_dim || !is_set(bitmap, column), what, ": row ", first_row + row,
+                    " keeps column ", column, " of ", max_dim);
+        }
+        BET_CHECK(kept == size, what, ": the bitmap of row ", first_row + row, " keeps ", kept,
+                  " columns of ", size);
+      }
+    }
+    groups_.push_back(group);
+    first_row += count;
+  }
+  reader.expect_end();
+  if (layout == RowLayout::kMasked && width_ > 0) width_ = max_dim;
+}
+
+void RowSection::columns(const Group& group, std::uint32_t row_in_group,
+                         std::vector<std::uint32_t>& out) const {
+  out.clear();
+  const std::byte* bitmap = group.bitmaps + row_in_group * bitmap_bytes(max_dim_);
+  for (std::uint32_t column = 0; column < max_dim_; ++column) {
+    if (is_set(bitmap, column)) out.push_back(column);
+  }
+}
+
+void RowSection::decode(std::uint32_t row, std::span<float> out) const {
+  std::fill_n(out.begin(), width_, 0.0F);
+  for (const Group& group : groups_) {
+    if (row < group.first_row || row - group.first_row >= group.rows.count) continue;
+    const std::uint32_t inside = row - group.first_row;
+    RowGroup one = group.rows;
+    one.values += inside * value_bytes(precision_, one.size);
+    if (one.scales != nullptr) one.scales += 2 * std::size_t{inside};
+    one.count = 1;
+    const float weight = 1;
+    if (layout_ == RowLayout::kPrefix) {
+      row_kernels().add(precision_, one, &weight, out.data());
+      return;
+    }
+    std::vector<float> packed(one.size);
+    row_kernels().add(precision_, one, &weight, packed.data());
+    std::vector<std::uint32_t> kept;
+    columns(group, inside, kept);
+    for (std::size_t j = 0; j < kept.size(); ++j) out[kept[j]] = packed[j];
+    return;
+  }
+}
+
+void RowSection::dots(std::span<const float> query, std::span<float> out) const {
+  std::fill(out.begin(), out.end(), 0.0F);
+  std::vector<float> even;
+  std::vector<float> odd;
+  const auto halves = [&](std::span<const float> values) {
+    even.clear();
+    odd.clear();
+    for (std::size_t j = 0; precision_ == Precision::kInt4 && j < values.size(); ++j) {
+      (j % 2 == 0 ? even : odd).push_back(values[j]);
+    }
+    return Query{values.data(), even.data(), odd.data()};
+  };
+  if (layout_ == RowLayout::kPrefix) {
+    const Query whole = halves(query);
+    for (const Group& group : groups_) {
+      row_kernels().dots(precision_, group.rows, whole, out.data() + group.first_row);
+    }
+    return;
+  }
+  std::vector<std::uint32_t> kept;
+  std::vector<float> gathered;
+  for (const Group& group : groups_) {
+    RowGroup one = group.rows;
+    one.count = 1;
+    for (std::uint32_t row = 0; row < group.rows.count; ++row) {
+      columns(group, row, kept);
+      gathered.clear();
+      for (const std::uint32_t column : kept) gathered.push_back(query[column]);
+      row_kernels().dots(precision_, one, halves(gathered), out.data() + group.first_row + row);
+      one.values += value_bytes(precision_, one.size);
+      if (one.scales != nullptr) one.scales += 2;
+    }
+  }
+}
+
+void RowSection::add(std::span<const float> weights, std::span<float> sum) const {
+  if (layout_ == RowLayout::kPrefix) {
+    for (const Group& group : groups_) {
+      row_kernels().add(precision_, group.rows, weights.data() + group.first_row, sum.data());
+    }
+    return;
+  }
+  std::vector<float> row_values(width_);
+  for (const Group& group : groups_) {
+    for (std::uint32_t row = group.first_row; row < group.first_row + group.rows.count; ++row) {
+      if (weights[row] == 0) continue;
+      decode(row, row_values);
+      for (std::uint32_t j = 0; j < width_; ++j) sum[j] += weights[row] * row_values[j];
+    }
+  }
+}
+
+std::string encode_rows(const RowsToStore& rows, Precision precision, RowLayout layout) {
+  std::vector<std::uint32_t> counts(std::size_t{rows.max_dim} + 1);
+  std::string bitmaps;
+  std::string scales;
+  std::string values;
+  std::vector<float> packed;
+  for (std::size_t row = 0; row < rows.sizes.size(); ++row) {
+    const std::uint32_t size = rows.sizes[row];
+    BET_CHECK(size <= rows.max_dim && (row == 0 || size <= rows.sizes[row - 1]), "row ", row,
+              " to be stored has size ", size);
+    ++counts[size];
+    if (size == 0) continue;
+    const std::span<const float> all = rows.values.subspan(row * rows.stride, rows.stride);
+    if (layout == RowLayout::kPrefix) {
+      append_row(values, scales, all.first(size), precision);
+      continue;
+    }
+    const std::size_t first = bitmaps.size();
+    bitmaps.resize(first + bitmap_bytes(rows.max_dim));
+    packed.clear();
+    for (const std::uint32_t column : rows.columns[row]) {
+      char& byte = bitmaps[first + column / 8];
+      byte = static_cast<char>(byte | 1 << (column % 8));
+      packed.push_back(all[column]);
+    }
+    append_row(values, scales, packed, precision);
+  }
+  std::string bytes;
+  for (const std::uint32_t count : counts) append(bytes, count);
+  return bytes + bitmaps + scales + values;
+}
+
+}  // namespace bet

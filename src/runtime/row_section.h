@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/precision.h"
+#include "runtime/bytes.h"
+#include "runtime/row_kernels.h"
+
+namespace bet {
+
+enum class RowLayout : std::uint8_t { kPrefix = 0, kMasked = 1 };
+
+// The table of one side as stored, rows by falling size. A view: the bytes must outlive it.
+class RowSection {
+ public:
+  RowSection() = default;
+  // Throws unless every rule of docs/format.md holds. `what` names the section.
+  RowSection(Bytes bytes, std::uint32_t num_rows, std::uint32_t max_dim, Precision precision,
+             RowLayout layout, std::string_view what);
+
+  const std::vector<std::uint32_t>& counts() const { return counts_; }  // by size, 0 .. max_dim
+  std::uint64_t num_params() const { return num_params_; }
+  // Columns that a row may have: the largest size, or max_dim where rows are masked.
+  std::uint32_t width() const { return width_; }
+
+  // Into the first width() of `out`, zeros included.
+  void decode(std::uint32_t row, std::span<float> out) const;
+  // out[r] = query . row r. The query has width() columns or more.
+  void dots(std::span<const float> query, std::span<float> out) const;
+  // sum += weights[r] * row r
+  void add(std::span<const float> weights, std::span<float> sum) const;
+
+ private:
+  struct Group {
+    RowGroup rows;
+    std::uint32_t first_row = 0;
+    const std::byte* bitmaps = nullptr;
+  };
+  // The columns of a row of a masked group.
+  void columns(const Group& group, std::uint32_t row_in_group,
+               std::vector<std::uint32_t>& out) const;
+
+  Precision precision_ = Precision::kFloat32;
+  RowLayout layout_ = RowLayout::kPrefix;
+  std::uint32_t max_dim_ = 0;
+  std::uint32_t width_ = 0;
+  std::uint64_t num_params_ = 0;
+  std::vector<std::uint32_t> counts_;
+  std::vector<Group> groups_;  // of sizes above 0
+};
+
+// The rows of one side, to be written: by row, in the order of the file.
+struct RowsToStore {
+  std::uint32_t max_dim = 0;
+  std::size_t stride = 0;                           // of values
+  std::span<const float> values;                    // [rows, stride]: max_dim columns or fewer
+  std::vector<std::uint32_t> sizes;                 // falling
+  std::vector<std::vector<std::uint32_t>> columns;  // masked layout: of each row, ascending
+};
+std::string encode_rows(const RowsToStore& rows, Precision precision, RowLayout layout);
+
+}  // namespace bet
