@@ -13,8 +13,8 @@ endfunction()
 
 bet_header_library(xxhash xxhash.h)
 bet_header_library(json nlohmann/json.hpp)
+bet_header_library(cli11 CLI/CLI.hpp)
 if(BET_WITH_TORCH)
-  bet_header_library(cli11 CLI/CLI.hpp)
   bet_header_library(toml toml++/toml.h)
 endif()
 

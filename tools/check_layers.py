@@ -16,7 +16,7 @@ ALLOWED = {
     "search": {"base", "data", "kernels", "plan", "model", "train"},
     "baselines": {"base", "data", "kernels", "plan", "model", "train", "search"},
     "runtime": {"base"},
-    "serve": {"base", "runtime"},
+    "serve": {"base", "runtime", "plan"},  # plan: budgets are read in one place
     "report": {"base"},
     "cli": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime",
             "report"},

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bet/export.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,30 +32,31 @@ typedef struct bet_scored_item {
 } bet_scored_item;
 
 /* Never null. */
-const char* bet_error(void);
+BET_API const char* bet_error(void);
 
-int bet_open(const char* path, bet_model** model);
+BET_API int bet_open(const char* path, bet_model** model);
 /* The bytes must outlive the model. */
-int bet_open_bytes(const void* bytes, size_t size, bet_model** model);
-void bet_close(bet_model* model); /* null is allowed */
+BET_API int bet_open_bytes(const void* bytes, size_t size, bet_model** model);
+BET_API void bet_close(bet_model* model); /* null is allowed */
 
-uint32_t bet_num_users(const bet_model* model);
-uint32_t bet_num_items(const bet_model* model);
-uint32_t bet_dimension(const bet_model* model);
+BET_API uint32_t bet_num_users(const bet_model* model);
+BET_API uint32_t bet_num_items(const bet_model* model);
+BET_API uint32_t bet_dimension(const bet_model* model);
 
 /* Write at most k items, best first, and how many into *count. Texts end with a zero. */
-int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_out_seen,
-                  bet_scored_item* items, size_t* count);
-int bet_recommend_for_items(const bet_model* model, const char* const* given, size_t num_given,
-                            size_t k, bet_scored_item* items, size_t* count);
-int bet_similar_items(const bet_model* model, const char* item, size_t k, bet_scored_item* items,
-                      size_t* count);
+BET_API int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_out_seen,
+                          bet_scored_item* items, size_t* count);
+BET_API int bet_recommend_for_items(const bet_model* model, const char* const* given,
+                                    size_t num_given, size_t k, bet_scored_item* items,
+                                    size_t* count);
+BET_API int bet_similar_items(const bet_model* model, const char* item, size_t k,
+                              bet_scored_item* items, size_t* count);
 
-int bet_score(const bet_model* model, const char* user, const char* item, float* score);
+BET_API int bet_score(const bet_model* model, const char* user, const char* item, float* score);
 
 /* bet_dimension numbers; `size` is what the buffer holds. */
-int bet_user_vector(const bet_model* model, const char* user, float* vector, size_t size);
-int bet_item_vector(const bet_model* model, const char* item, float* vector, size_t size);
+BET_API int bet_user_vector(const bet_model* model, const char* user, float* vector, size_t size);
+BET_API int bet_item_vector(const bet_model* model, const char* item, float* vector, size_t size);
 
 #ifdef __cplusplus
 }

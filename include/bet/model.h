@@ -20,6 +20,8 @@
 #include <variant>
 #include <vector>
 
+#include "bet/export.h"
+
 namespace bet {
 
 struct ScoredItem {
@@ -34,7 +36,7 @@ enum class Trust {
   kChecksums,  // the structure alone: for files too large to read at once, checked before
 };
 
-class Model {
+class BET_API Model {
  public:
   // Maps the file, which must not be changed while it is open (replace it by renaming).
   static Model open(const std::string& path, Trust trust = Trust::kNothing);

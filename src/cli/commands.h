@@ -12,6 +12,7 @@ void add_data_list(CLI::App& data);
 void add_data_get(CLI::App& data);
 void add_fit(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_export(CLI::App& app);
 void add_plan(CLI::App& app);
 
 }  // namespace bet

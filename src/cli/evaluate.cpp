@@ -1,8 +1,13 @@
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "base/error.h"
+#include "bet/model.h"
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/report.h"
@@ -17,57 +22,99 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct EvaluateCommand {
-  std::string run;
+  std::string subject;  // a run folder or a model file
   std::string data;
   int threads = 0;
   std::string device = "cpu";
   bool json = false;
 };
 
-// The options that a run was made with.
-FitCommand options_of(const RunFolder& run) {
-  CLI::App parser;
-  FitCommand options;
-  options.add_to(parser);
-  std::vector<std::string> arguments;
-  for (const ConfigEntry& entry : read_config(run.config())) {
-    arguments.push_back(entry.key == "data" ? entry.value : "--" + entry.key + "=" + entry.value);
-  }
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  parser.parse(arguments);
-  return options;
-}
+// The table to measure, under the indices of the data whose hash is given; throws on other data.
+using TableFor = std::function<MaskedTable(const Dataset& dataset, const std::string& hash)>;
 
-Json evaluate_run(const EvaluateCommand& command) {
-  use_huge_page_tensors();
-  set_num_threads(command.threads);
-  const RunFolder run = RunFolder::open(command.run);
-  FitCommand options = options_of(run);
-  options.data.path = command.data;
+Json evaluate_table(const EvaluateCommand& command, const FitCommand& options,
+                    const std::string& backbone_name, const TableFor& table_for) {
   const FitOptions fit = options.resolve();
-  BET_CHECK(fit.final_part != TrainingPart::kAll, command.run,
+  BET_CHECK(fit.final_part != TrainingPart::kAll, command.subject,
             ": was trained on every interaction; nothing is held out to measure on");
   Dataset dataset = options.data.load();
   const std::string hash = dataset.hash();
-  const TableShape shape = options.shape_of(dataset);
   const Split split = options.data.split_of(dataset);
-  const FinalModel model = read_final_model(run.checkpoint(), shape);
-  BET_CHECK(model.identity.starts_with(hash), command.data, ": is not the data that ", command.run,
-            " was trained on (hash ", hash, ")");
+  const MaskedTable table = table_for(dataset, hash);
   const at::Device device = find_device(command.device);
   const Graph graph = make_graph(split, fit.final_part).to(device);
-  const auto backbone = make_backbone(options.backbone, graph, fit.model.precision);
-  const Metrics test = evaluate(backbone->vectors(model.table.values.to(device)),
-                                model.table.models[0], split, HeldOut::kTest, graph);
-  return {{"run", command.run}, {"users", test.num_users}, {"test", metrics_json(test)}};
+  const auto backbone = make_backbone(backbone_name, graph, fit.model.precision);
+  const Metrics test = evaluate(backbone->vectors(table.values.to(device)), table.models[0], split,
+                                HeldOut::kTest, graph);
+  return {{"run", command.subject}, {"users", test.num_users}, {"test", metrics_json(test)}};
+}
+
+void check_data(const EvaluateCommand& command, bool is_same, const std::string& hash) {
+  BET_CHECK(is_same, command.data, ": is not the data that ", command.subject,
+            " was trained on (hash ", hash, ")");
+}
+
+Json evaluate_run(const EvaluateCommand& command) {
+  const RunFolder run = RunFolder::open(command.subject);
+  FitCommand options = parse_fit_options(read_config(run.config()));
+  options.data.path = command.data;
+  return evaluate_table(
+      command, options, options.backbone, [&](const Dataset& dataset, const std::string& hash) {
+        const FinalModel model = read_final_model(run.checkpoint(), options.shape_of(dataset));
+        check_data(command, model.identity.starts_with(hash), hash);
+        return model.table;
+      });
+}
+
+// The rows as stored, under the indices of the data.
+MaskedTable table_of(const Model& model, const Dataset& dataset) {
+  const TableShape shape{dataset.num_users(), dataset.num_items(), std::max(1U, model.dimension())};
+  MaskedTable table = make_table(full_plan(shape), 0);
+  float* values = table.values.data_ptr<float>();
+  const auto copy = [&](std::uint32_t row, const std::vector<float>& from) {
+    std::copy(from.begin(), from.end(), values + row * table.stride());
+  };
+  std::unordered_map<std::string_view, std::uint32_t> users;
+  std::unordered_map<std::string_view, std::uint32_t> items;
+  for (std::uint32_t row = 0; row < model.num_users(); ++row) users[model.user_id(row)] = row;
+  for (std::uint32_t row = 0; row < model.num_items(); ++row) items[model.item_id(row)] = row;
+  table.values.zero_();
+  for (std::uint32_t user = 0; user < dataset.num_users(); ++user) {
+    copy(user, model.stored_user_row(users.at(dataset.users.name(user))));
+  }
+  for (std::uint32_t item = 0; item < dataset.num_items(); ++item) {
+    copy(dataset.num_users() + item, model.stored_item_row(items.at(dataset.items.name(item))));
+  }
+  return table;
+}
+
+Json evaluate_model(const EvaluateCommand& command) {
+  const Model model = Model::open(command.subject);
+  Config entries;
+  for (const auto& [name, fact] : model.facts()) {
+    if (!name.starts_with("option.")) continue;
+    entries.push_back({name.substr(7), std::get<std::string>(fact)});
+  }
+  const Model::Fact* const hash = model.fact("dataset.hash");
+  BET_CHECK(hash != nullptr && !entries.empty(), command.subject,
+            ": does not say which data it was trained on");
+  entries.push_back({"data", command.data});
+  const FitCommand options = parse_fit_options(entries);
+  const bool by_graph = model.summary().serving == "graph";
+  return evaluate_table(command, options, by_graph ? options.backbone : "mf",
+                        [&](const Dataset& dataset, const std::string& data_hash) {
+                          check_data(command, std::get<std::string>(*hash) == data_hash, data_hash);
+                          return table_of(model, dataset);
+                        });
 }
 
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("evaluate", "measure a run's final model on test");
+  CLI::App& command =
+      *app.add_subcommand("evaluate", "measure a run's final model, or a model file, on test");
   const auto options = std::make_shared<EvaluateCommand>();  // owned by the parser's callback
-  command.add_option("RUN", options->run, "a run folder")->required();
+  command.add_option("RUN", options->subject, "a run folder or a model file")->required();
   command.add_option("DATA", options->data, "the data it was trained on")->required();
   command.add_option("--threads", options->threads, "0: one per core")->capture_default_str();
   command.add_option("--device", options->device, "cpu or cuda")
@@ -75,7 +122,10 @@ void add_evaluate(CLI::App& app) {
       ->capture_default_str();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
-    const Json json = evaluate_run(*options);
+    use_huge_page_tensors();
+    set_num_threads(options->threads);
+    const Json json = std::filesystem::is_directory(options->subject) ? evaluate_run(*options)
+                                                                      : evaluate_model(*options);
     if (options->json) {
       std::puts(json.dump().c_str());
       return;

@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/interrupt.h"
+#include "cli/model_export.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/run_folder.h"
@@ -52,10 +54,11 @@ struct AskedBudget {
 
 AskedBudget resolve(const FitCommand& options, const TableShape& shape) {
   if (options.budget.empty()) return {};
-  const ResolvedBudget budget = resolve_budget(parse_budget(options.budget), shape);
+  const ResolvedBudget budget =
+      resolve_budget(parse_budget(options.budget), shape, *parse_precision(options.precision));
   BET_CHECK(options.method != "full" || budget.covers_full, "--method full does not fit --budget ",
             options.budget, ": it takes ", shape.full_params(), " parameters, ",
-            table_bytes(shape.full_params(), shape.max_dim), " bytes");
+            table_bytes(shape.full_params(), shape, *parse_precision(options.precision)), " bytes");
   return {{{"requested", options.budget}, {"params", budget.params}, {"bytes", budget.bytes}},
           budget,
           budget.covers_full};
@@ -100,13 +103,23 @@ Json trial_json(const Trial& trial) {
           {"seconds", trial.seconds}};
 }
 
-// The promise, checked on the plan that is about to be trained.
-void check_promise(const SizePlan& plan, const Json& budget) {
+ExportChoice export_choice(const FitCommand& options) {
+  return {*parse_precision(options.precision),
+          options.serving == "materialised" && options.backbone != "mf"};
+}
+
+// The promise, checked on a plan that is about to be trained.
+void check_promise(const SizePlan& plan, const FitCommand& options, const Json& budget) {
   if (budget.is_null()) return;
-  const std::uint64_t bytes = table_bytes(plan.num_params(), plan.shape().max_dim);
-  BET_CHECK(plan.num_params() <= budget["params"] && bytes <= budget["bytes"], "a plan of ",
-            plan.num_params(), " parameters and ", bytes, " bytes breaks the budget ",
-            budget.dump());
+  const ExportChoice choice = export_choice(options);
+  const std::uint64_t bytes = exported_table_bytes(plan, choice);
+  const bool in_bytes = parse_budget(options.budget).in_bytes();
+  BET_CHECK(!in_bytes || bytes <= budget["bytes"], "the ",
+            choice.materialised ? "propagated vectors" : "table", " would take ", bytes,
+            " bytes, more than --budget ", options.budget,
+            choice.materialised ? "; --serving graph stores the table alone" : "");
+  BET_CHECK(in_bytes || plan.num_params() <= budget["params"], "a plan of ", plan.num_params(),
+            " parameters breaks the budget ", budget.dump());
 }
 
 void print_summary(const Json& report, const std::filesystem::path& folder) {
@@ -196,7 +209,7 @@ class FitRun {
     } else {
       searched.plans = {plan_without_search(options_, shape, budget, split)};
     }
-    for (const SizePlan& plan : searched.plans) check_promise(plan, budget.json);
+    for (const SizePlan& plan : searched.plans) check_promise(plan, options_, budget.json);
     const FitResult result = fit_plans(split, searched.plans, fit, hooks, run.checkpoint(),
                                        identity(hash), options_.resume);
     line.end();
@@ -209,7 +222,7 @@ class FitRun {
                    {"budget", budget.json},
                    {"used",
                     {{"params", plan.num_params()},
-                     {"bytes", table_bytes(plan.num_params(), shape.max_dim)},
+                     {"bytes", exported_table_bytes(plan, export_choice(options_))},
                      {"file_bytes", nullptr}}},
                    {"validation", metrics_json(result.validation)},
                    {"test", metrics_json(result.test)}};
@@ -251,6 +264,16 @@ class FitRun {
     report["threads"] = num_threads();
     report["peak_rss_bytes"] = peak_resident_bytes();
     report["versions"] = versions_json();
+    const Clock::time_point export_start = Clock::now();
+    const std::string model =
+        make_model_file(dataset, split, options_, result.table, export_choice(options_),
+                        facts_of(options_, hash, report.dump()));
+    AtomicFile file(run.model());
+    file.write(model);
+    file.commit();
+    report["used"]["file_bytes"] = model.size();
+    report["seconds"]["export"] = seconds_since(export_start);
+    report["seconds"]["total"] = seconds_since(start);
     run.write_report(report.dump(2));
     say(run, "done: test " + report["test"].dump());
     return report;

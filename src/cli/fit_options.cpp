@@ -1,5 +1,6 @@
 #include "cli/fit_options.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -93,6 +94,14 @@ void FitCommand::add_to(CLI::App& command) {
   command.add_option("--measure-steps", measure_steps, "steps between measurements");
   command.add_option("--rows", rows, "fp32 or bf16: rows between the layers of a graph backbone")
       ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
+  command.add_option("--precision", precision, "of the model file: fp32, fp16, int8 or int4")
+      ->check(CLI::IsMember({"fp32", "fp16", "int8", "int4"}))
+      ->capture_default_str();
+  command
+      .add_option("--serving", serving,
+                  "graph: the file has table and graph; materialised: the propagated vectors")
+      ->check(CLI::IsMember({"graph", "materialised"}))
       ->capture_default_str();
   command.add_option("--final", final_part, "what the final model is trained on")
       ->check(CLI::IsMember({"train", "train+val", "all"}))
@@ -205,6 +214,8 @@ Config FitCommand::to_config() const {
       {"max-steps", std::to_string(resolved.max_steps), false},
       {"measure-steps", std::to_string(resolved.measure_steps), false},
       {"rows", rows},
+      {"precision", precision},
+      {"serving", serving},
       {"final", final_part},
       {"device", device},
       {"dim", std::to_string(dim), false},
@@ -236,6 +247,19 @@ Config FitCommand::to_config() const {
     config_entries.push_back({"min-rating", shortest(*data.read.min_rating), false});
   }
   return config_entries;
+}
+
+FitCommand parse_fit_options(const Config& entries) {
+  CLI::App parser;
+  FitCommand options;
+  options.add_to(parser);
+  std::vector<std::string> arguments;
+  for (const ConfigEntry& entry : entries) {
+    arguments.push_back(entry.key == "data" ? entry.value : "--" + entry.key + "=" + entry.value);
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  parser.parse(arguments);
+  return options;
 }
 
 }  // namespace bet

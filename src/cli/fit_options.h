@@ -35,6 +35,8 @@ struct FitCommand {
   std::optional<std::uint64_t> max_steps;
   std::optional<std::uint64_t> measure_steps;
   std::string rows = "fp32";
+  std::string precision = "fp32";
+  std::string serving = "graph";
   std::string final_part = "train+val";
   std::string device = "cpu";
   std::uint32_t dim = 128;
@@ -75,5 +77,8 @@ struct FitCommand {
   // Every option as resolved, to be kept with the run and to start it again.
   Config to_config() const;
 };
+
+// The options that these entries set; all others as they are by default.
+FitCommand parse_fit_options(const Config& entries);
 
 }  // namespace bet

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   bet::add_data_get(data);
   bet::add_fit(app);
   bet::add_evaluate(app);
+  bet::add_export(app);
   bet::add_plan(app);
   CLI::App& resume = *app.add_subcommand("resume", "go on with a run that was broken off");
   std::string run;

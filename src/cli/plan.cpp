@@ -65,10 +65,10 @@ Json run(const PlanCommand& options) {
           {"seed", options.seed},
           {"budget",
            {{"requested", budget.text}, {"params", resolved.params}, {"bytes", resolved.bytes}}},
-          {"used", {{"params", used}, {"bytes", table_bytes(used, shape.max_dim)}}},
+          {"used", {{"params", used}, {"bytes", planned.plan.stored_bytes(Precision::kFloat32)}}},
           {"full",
            {{"params", shape.full_params()},
-            {"bytes", table_bytes(shape.full_params(), shape.max_dim)}}},
+            {"bytes", table_bytes(shape.full_params(), shape, Precision::kFloat32)}}},
           {"origin", planned.origin},
           {"user_sizes", histogram(planned.plan.user_counts())},
           {"item_sizes", histogram(planned.plan.item_counts())}};

@@ -17,7 +17,7 @@ struct ConfigEntry {
 };
 using Config = std::vector<ConfigEntry>;
 
-// A run on disk: config.toml, identity.txt, log.txt, report.json, checkpoint/.
+// A run on disk: config.toml, identity.txt, log.txt, report.json, checkpoint/, model.bet.
 class RunFolder {
  public:
   // Refuses an existing folder unless `overwrite`, and one that is no run in any case.
@@ -31,6 +31,7 @@ class RunFolder {
   std::filesystem::path checkpoint() const { return path_ / "checkpoint"; }
   std::filesystem::path report() const { return path_ / "report.json"; }
   std::filesystem::path config() const { return path_ / "config.toml"; }
+  std::filesystem::path model() const { return path_ / "model.bet"; }
 
   void write_config(const Config& config) const;
   // What the run was started with: data and options. keep_identity() throws if it was another.

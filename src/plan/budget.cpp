@@ -9,8 +9,6 @@
 namespace bet {
 namespace {
 
-constexpr std::uint64_t kBytesPerParam = 4;
-
 struct UnitName {
   std::string_view name;
   Budget::Unit unit;
@@ -31,13 +29,11 @@ constexpr std::array<UnitName, 10> kUnits = {{
     {"p", Budget::Unit::kParams, 1},
 }};
 
-std::uint64_t directory_bytes(std::uint32_t max_dim) { return 8 * (std::uint64_t{max_dim} + 1); }
-
 // The smallest budget that works, in the unit that was asked for.
-std::string smallest_text(const Budget& budget, const TableShape& shape) {
+std::string smallest_text(const Budget& budget, const TableShape& shape, Precision precision) {
   switch (budget.unit) {
     case Budget::Unit::kBytes:
-      return std::to_string(table_bytes(shape.min_params(), shape.max_dim)) + "B";
+      return std::to_string(table_bytes(shape.min_params(), shape, precision)) + "B";
     case Budget::Unit::kParams:
       return std::to_string(shape.min_params()) + "p";
     case Budget::Unit::kShare:
@@ -55,7 +51,8 @@ std::string smallest_text(const Budget& budget, const TableShape& shape) {
 }
 
 // The parameters that the budget allows, before the table's own limits; nothing if absurdly many.
-std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableShape& shape) {
+std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableShape& shape,
+                                            Precision precision) {
   switch (budget.unit) {
     case Budget::Unit::kShare:
       return budget.amount.times(shape.full_params(), 100);
@@ -66,14 +63,25 @@ std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableSha
   }
   const std::optional<std::uint64_t> bytes = budget.amount.times(budget.multiplier);
   if (!bytes) return std::nullopt;
-  const std::uint64_t directory = directory_bytes(shape.max_dim);
-  return *bytes > directory ? (*bytes - directory) / kBytesPerParam : 0;
+  // The most that fit, by bisection: bytes grow with parameters.
+  std::uint64_t fit = 0;
+  std::uint64_t too_many = shape.full_params() + 1;
+  if (table_bytes(0, shape, precision) > *bytes) return 0;
+  while (too_many - fit > 1) {
+    const std::uint64_t middle = fit + (too_many - fit) / 2;
+    (table_bytes(middle, shape, precision) <= *bytes ? fit : too_many) = middle;
+  }
+  return fit;
 }
 
 }  // namespace
 
-std::uint64_t table_bytes(std::uint64_t params, std::uint32_t max_dim) {
-  return kBytesPerParam * params + directory_bytes(max_dim);
+std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precision precision) {
+  const std::uint64_t counts = 8 * (std::uint64_t{shape.max_dim} + 1);
+  const std::uint64_t rows = std::min(params, shape.num_rows());  // that may have values
+  // Half a byte more for each row of int4 at worst.
+  const std::uint64_t halves = precision == Precision::kInt4 ? rows : 0;
+  return counts + value_bytes(precision, params + halves) + scale_bytes(precision) * rows;
 }
 
 Budget parse_budget(std::string_view text) {
@@ -90,18 +98,18 @@ Budget parse_budget(std::string_view text) {
        " is not understood; write a share (5%), parameters (450000p) or bytes (1.8MB, 2MiB)");
 }
 
-ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape) {
+ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape, Precision precision) {
   BET_CHECK(shape.num_rows() > 0 && shape.min_dim <= shape.max_dim && shape.max_dim > 0,
             "no table to budget: ", shape.num_rows(), " rows, sizes ", shape.min_dim, " to ",
             shape.max_dim);
-  const std::optional<std::uint64_t> allowed = allowed_params(budget, shape);
+  const std::optional<std::uint64_t> allowed = allowed_params(budget, shape, precision);
   BET_CHECK(!allowed || *allowed >= shape.min_params(), "budget ", budget.text,
             " is too small for ", shape.num_rows(), " users and items: the smallest is ",
-            smallest_text(budget, shape));
+            smallest_text(budget, shape, precision));
   ResolvedBudget resolved;
   resolved.covers_full = !allowed || *allowed >= shape.full_params();
   resolved.params = resolved.covers_full ? shape.full_params() : *allowed;
-  resolved.bytes = table_bytes(resolved.params, shape.max_dim);
+  resolved.bytes = table_bytes(resolved.params, shape, precision);
   if (budget.in_bytes() && !resolved.covers_full) {
     resolved.bytes = *budget.amount.times(budget.multiplier);
   }

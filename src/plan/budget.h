@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/decimal.h"
+#include "base/precision.h"
 
 namespace bet {
 
@@ -20,9 +21,10 @@ struct TableShape {
   std::uint64_t min_params() const { return min_dim == 0 ? 1 : num_rows() * min_dim; }
 };
 
-// Bytes of an fp32 table of `params` values as stored: rows are grouped by size, so that sizes cost
-// one count per size and side.
-std::uint64_t table_bytes(std::uint64_t params, std::uint32_t max_dim);
+// Most bytes that a table of `params` values takes as stored, however they are shared out: rows are
+// grouped by size, so that sizes cost one count per size and side; int8 and int4 have a scale for
+// each row that has values, and int4 rows may end in half a byte. Exact for fp32 and fp16.
+std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precision precision);
 
 // A memory limit as a person writes it.
 struct Budget {
@@ -44,12 +46,13 @@ Budget parse_budget(std::string_view text);
 // A budget on a given table.
 struct ResolvedBudget {
   std::uint64_t params = 0;  // most parameters that keep the promise, at most the full table's
-  std::uint64_t bytes = 0;   // most bytes: as asked, or what `params` take as fp32
+  std::uint64_t bytes = 0;   // most bytes: as asked, or what `params` may take
   bool covers_full = false;  // the full table fits: nothing needs to be cut
 };
 
 // Throws, naming the smallest possible budget in the same unit, where `budget` cannot hold min_dim
 // parameters for every row.
-ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape);
+ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape,
+                              Precision precision = Precision::kFloat32);
 
 }  // namespace bet

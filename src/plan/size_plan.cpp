@@ -49,6 +49,16 @@ SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_size
   item_counts_ = count(item_sizes_);
 }
 
+std::uint64_t SizePlan::stored_bytes(Precision precision) const {
+  std::uint64_t bytes = table_bytes(0, shape_, precision);
+  for (const auto& counts : {user_counts_, item_counts_}) {
+    for (std::uint64_t size = 1; size < counts.size(); ++size) {
+      bytes += counts[size] * (value_bytes(precision, size) + scale_bytes(precision));
+    }
+  }
+  return bytes;
+}
+
 SizePlan full_plan(const TableShape& shape) { return equal_plan(shape, shape.full_params()); }
 
 SizePlan equal_plan(const TableShape& shape, std::uint64_t params) {

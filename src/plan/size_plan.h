@@ -26,6 +26,9 @@ class SizePlan {
   std::span<const std::uint32_t> user_counts() const { return user_counts_; }
   std::span<const std::uint32_t> item_counts() const { return item_counts_; }
 
+  // Of the table as stored.
+  std::uint64_t stored_bytes(Precision precision) const;
+
   // W: no wider table is ever needed to train this plan.
   std::uint32_t largest_size() const { return largest_size_; }
 

@@ -52,8 +52,8 @@ class ByteReader {
   ByteReader(Bytes bytes, std::string_view what) : bytes_(bytes), what_(what) {}
 
   Bytes take(std::uint64_t count) {
-    BET_CHECK(count <= bytes_.size() - at_, what_, ": ends after ", bytes_.size(), " bytes, inside ",
-              count, " that begin at ", at_);
+    BET_CHECK(count <= bytes_.size() - at_, what_, ": ends after ", bytes_.size(),
+              " bytes, inside ", count, " that begin at ", at_);
     const Bytes taken = bytes_.subspan(at_, count);
     at_ += count;
     return taken;

@@ -76,8 +76,7 @@ int bet_open(const char* path, bet_model** model) {
 int bet_open_bytes(const void* bytes, size_t size, bet_model** model) {
   return guarded([&] {
     need(bytes != nullptr && model != nullptr, "bet_open_bytes: a null pointer");
-    *model =
-        new bet_model{bet::Model::from_bytes({static_cast<const std::byte*>(bytes), size})};
+    *model = new bet_model{bet::Model::from_bytes({static_cast<const std::byte*>(bytes), size})};
   });
 }
 
@@ -98,8 +97,7 @@ int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_
   return guarded([&] {
     need(model != nullptr && user != nullptr && items != nullptr && count != nullptr,
          "bet_recommend: a null pointer");
-    const auto seen =
-        leave_out_seen != 0 ? bet::Model::Seen::kLeaveOut : bet::Model::Seen::kKeep;
+    const auto seen = leave_out_seen != 0 ? bet::Model::Seen::kLeaveOut : bet::Model::Seen::kKeep;
     hand_out(model->model.recommend(user, k, seen), items, count);
   });
 }

@@ -16,8 +16,8 @@ MappedFile::MappedFile(const std::string& path) {
   const bool plain = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   void* memory = MAP_FAILED;
   if (plain && status.st_size > 0) {
-    memory = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file,
-                    0);
+    memory =
+        ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   }
   const std::string message(system_message());
   ::close(file);

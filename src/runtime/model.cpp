@@ -153,8 +153,8 @@ class Model::Impl {
   }
 
   // weights <- (I + A + .. + A^L) weights / (L + 1), A the normalised adjacency: the share of every
-  // row in the sum's vector. One pass over the lists goes one layer from users to items and one from
-  // items to users.
+  // row in the sum's vector. One pass over the lists goes one layer from users to items and one
+  // from items to users.
   void spread(Scratch& scratch) const {
     const float mean = 1.0F / static_cast<float>(header().layers + 1);
     NodeValues& sum = scratch.weights;
@@ -205,8 +205,8 @@ class Model::Impl {
     for (float& weight : sum.items) weight *= mean;
   }
 
-  // scores <- the items' part of (I + A + .. + A^L) (users, scores) / (L + 1). By Horner's rule, and
-  // only the side that the next layer needs: users, items, users, .., items.
+  // scores <- the items' part of (I + A + .. + A^L) (users, scores) / (L + 1). By Horner's rule,
+  // and only the side that the next layer needs: users, items, users, .., items.
   void gather_from_graph(Scratch& scratch) const {
     const std::vector<float>& root = interactions_.item_root();
     const int layers = header().layers;

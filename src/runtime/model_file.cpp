@@ -44,8 +44,7 @@ std::uint8_t choice(ByteReader& reader, std::string_view what, std::size_t count
 
 std::string_view section_name(SectionKind kind) {
   static constexpr std::array<std::string_view, kLastKind> kNames = {
-      "facts",     "user ids",   "item ids",    "user rows",
-      "item rows", "item norms", "interactions"};
+      "facts", "user ids", "item ids", "user rows", "item rows", "item norms", "interactions"};
   return kNames[static_cast<std::size_t>(kind) - 1];
 }
 

@@ -77,8 +77,9 @@ void append_row(std::string& values, std::string& scales, std::span<const float>
   // By the scale as it will be read. Rounded to f16 it may be a little small: clamped.
   const float scale = half_to_float(half);
   const auto quantised = [&](float value) {
-    return scale == 0 ? 0 : static_cast<int>(std::clamp(std::nearbyint(value / scale), -levels,
-                                                        levels));
+    return scale == 0
+               ? 0
+               : static_cast<int>(std::clamp(std::nearbyint(value / scale), -levels, levels));
   };
   if (precision == Precision::kInt8) {
     for (const float value : row) values.push_back(static_cast<char>(quantised(value)));
@@ -255,6 +256,21 @@ std::string encode_rows(const RowsToStore& rows, Precision precision, RowLayout 
   std::string bytes;
   for (const std::uint32_t count : counts) append(bytes, count);
   return bytes + bitmaps + scales + values;
+}
+
+void round_as_stored(std::span<float> row, Precision precision) {
+  if (precision == Precision::kFloat32 || row.empty()) return;
+  std::string values;
+  std::string scales;
+  append_row(values, scales, row, precision);
+  RowGroup group;
+  group.values = std::as_bytes(std::span(values)).data();
+  group.scales = scales.empty() ? nullptr : std::as_bytes(std::span(scales)).data();
+  group.count = 1;
+  group.size = static_cast<std::uint32_t>(row.size());
+  std::fill(row.begin(), row.end(), 0.0F);
+  const float weight = 1;
+  row_kernels().add(precision, group, &weight, row.data());
 }
 
 }  // namespace bet

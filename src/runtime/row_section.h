@@ -63,4 +63,7 @@ struct RowsToStore {
 };
 std::string encode_rows(const RowsToStore& rows, Precision precision, RowLayout layout);
 
+// The row as it would be read back.
+void round_as_stored(std::span<float> row, Precision precision);
+
 }  // namespace bet

@@ -37,8 +37,8 @@ TEST(Budget, UnitsOfBytes) {
 TEST(Budget, BytesPayForTheDirectoryToo) {
   const ResolvedBudget budget = resolve_budget(parse_budget("2MB"), kGowalla);
   EXPECT_EQ(budget.params, (2'000'000U - 8U * 129U) / 4U);
-  EXPECT_LE(table_bytes(budget.params, 128), 2'000'000U);
-  EXPECT_GT(table_bytes(budget.params + 1, 128), 2'000'000U);
+  EXPECT_LE(table_bytes(budget.params, kGowalla, Precision::kFloat32), 2'000'000U);
+  EXPECT_GT(table_bytes(budget.params + 1, kGowalla, Precision::kFloat32), 2'000'000U);
 }
 
 TEST(Budget, ParametersAreTakenAsTheyAre) {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/precision.h"
+#include "cli/fit_options.h"
+#include "data/dataset.h"
+#include "data/split.h"
+#include "runtime/facts.h"
+#include "train/fit.h"
+
+namespace bet {
+
+// How a trained model is stored.
+struct ExportChoice {
+  Precision precision = Precision::kFloat32;
+  bool materialised = false;  // the propagated vectors instead of table and graph
+  bool with_seen = true;      // a graph needs them in any case
+};
+
+// Bytes of the two row sections under a plan: what a byte budget is a promise on.
+std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice);
+
+// The bytes of a model file (docs/format.md) of a final model. Users and items come from `ids`.
+std::string make_model_file(const Dataset& ids, const Split& split, const FitCommand& options,
+                            const MaskedTable& table, const ExportChoice& choice, Facts facts);
+
+// What a run's report and options say, for the file.
+Facts facts_of(const FitCommand& options, const std::string& data_hash,
+               const std::string& report_json);
+
+}  // namespace bet
