@@ -115,8 +115,8 @@ Facts facts_of(const FitCommand& options, const std::string& data_hash,
   add_facts(facts, "validation.", report["validation"]);
   add_facts(facts, "test.", report["test"]);
   for (const ConfigEntry& entry : options.to_config()) {
-    // Paths of the machine that trained it are nobody's business.
-    if (entry.key == "data" || entry.key == "cache") continue;
+    // What does not decide the result stays out: same seed, same bytes.
+    if (entry.key == "data" || entry.key == "cache" || entry.key == "threads") continue;
     facts.emplace_back("option." + entry.key, entry.value);
   }
   return facts;

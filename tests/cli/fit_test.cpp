@@ -47,7 +47,7 @@ TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
   EXPECT_EQ(report["used"]["params"], 21'000);
   EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
   EXPECT_GT(report["test"]["recall@20"], 0.05);
-  for (const char* file : {"config.toml", "log.txt", "checkpoint/final.ckpt"}) {
+  for (const char* file : {"config.toml", "log.txt", "checkpoint/final.ckpt", "model.bet"}) {
     EXPECT_TRUE(std::filesystem::exists(folder / "run" / file)) << file;
   }
   const ProgramResult again = run_bet({"evaluate", out, "demo", "--json"});
@@ -106,7 +106,8 @@ TEST(Fit, SameSeedSameBytes) {
     fit({"demo", "--method", "mr", "--budget", "5%", "--effort", "quick", "--seed", seed,
          "--threads", threads, "--out", (folder / name).string()});
     // The identity in the file names no path and no thread count.
-    return read_file(folder / name / "checkpoint/final.ckpt");
+    return read_file(folder / name / "checkpoint/final.ckpt") +
+           read_file(folder / name / "model.bet");
   };
   const std::string first = bytes("a", "1", "2");
   EXPECT_EQ(first, bytes("b", "1", "2"));

@@ -15,11 +15,10 @@ std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
-}  // namespace
-
-ProgramResult run_bet(const std::vector<std::string>& arguments, const std::string& input) {
+ProgramResult run(const char* program, const std::vector<std::string>& arguments,
+                  const std::string& input) {
   const TempFolder folder;
-  std::string command = shell_quoted(BET_PROGRAM);
+  std::string command = shell_quoted(program);
   for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
   command += " <" + folder.write("in", input).string();
   command += " >" + (folder / "out").string() + " 2>" + (folder / "err").string();
@@ -29,6 +28,16 @@ ProgramResult run_bet(const std::vector<std::string>& arguments, const std::stri
   result.out = read_file(folder / "out");
   result.err = read_file(folder / "err");
   return result;
+}
+
+}  // namespace
+
+ProgramResult run_bet(const std::vector<std::string>& arguments, const std::string& input) {
+  return run(BET_PROGRAM, arguments, input);
+}
+
+ProgramResult run_bet_serve(const std::vector<std::string>& arguments) {
+  return run(BET_SERVE_PROGRAM, arguments, "");
 }
 
 }  // namespace bet::test

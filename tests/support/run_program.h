@@ -13,5 +13,7 @@ struct ProgramResult {
 
 // Runs build's own program `bet` with the arguments and waits; `input` goes to its stdin.
 ProgramResult run_bet(const std::vector<std::string>& arguments, const std::string& input = "");
+// The same with `bet-serve`.
+ProgramResult run_bet_serve(const std::vector<std::string>& arguments);
 
 }  // namespace bet::test

@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bet/model.h"
+#include "support/run_program.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::ProgramResult;
+using test::read_file;
+using test::run_bet;
+using test::run_bet_serve;
+using test::TempFolder;
+using Json = nlohmann::json;
+
+// A trained run with sizes of its own for each side.
+struct TrainedRun {
+  TempFolder folder;
+  std::string path = (folder / "run").string();
+  Json report;
+
+  explicit TrainedRun(std::vector<std::string> more = {}) {
+    std::vector<std::string> line = {"fit",   "demo",     "--quiet", "--json", "--method",
+                                     "sided", "--effort", "quick",   "--out",  path};
+    if (more.empty()) more = {"--budget", "5%"};
+    line.insert(line.end(), more.begin(), more.end());
+    const ProgramResult result = run_bet(line);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    if (result.exit_code == 0) report = Json::parse(result.out);
+  }
+
+  std::string model() const { return path + "/model.bet"; }
+  std::string exported(const std::vector<std::string>& options) const {
+    const std::string out = (folder / "exported.bet").string();
+    std::vector<std::string> line = {"export", path, "--out", out};
+    line.insert(line.end(), options.begin(), options.end());
+    const ProgramResult result = run_bet(line);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return out;
+  }
+};
+
+Json measured(const std::string& subject) {
+  const ProgramResult result = run_bet({"evaluate", subject, "demo", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.exit_code == 0 ? Json::parse(result.out)["test"] : Json();
+}
+
+TEST(ModelFile, OfFitMeasuresAsTheCheckpointAndIsCountedToTheByte) {
+  const TrainedRun run;
+  EXPECT_EQ(measured(run.model()), run.report["test"]);
+  const std::string bytes = read_file(run.model());
+  EXPECT_EQ(run.report["used"]["file_bytes"], bytes.size());
+  const ProgramResult inspected = run_bet_serve({"inspect", run.model(), "--json"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.err;
+  const Json json = Json::parse(inspected.out);
+  std::size_t sum = 0;
+  for (const Json& section : json["sections"]) sum += section["bytes"].get<std::size_t>();
+  EXPECT_EQ(sum, bytes.size());
+  EXPECT_EQ(json["file_bytes"], bytes.size());
+  EXPECT_EQ(json["params"], run.report["used"]["params"]);
+  EXPECT_EQ(json["table_bytes"], run.report["used"]["bytes"]);
+  EXPECT_EQ(json["facts"]["budget.requested"], "5%");
+  EXPECT_EQ(json["facts"]["test.recall@20"], run.report["test"]["recall@20"]);
+  EXPECT_EQ(bytes.find("/tmp"), std::string::npos) << "no path of this machine";
+}
+
+TEST(ModelFile, InEveryPrecisionAndFormMeasuresAlmostTheSame) {
+  const TrainedRun run;
+  const auto full = run.report["test"]["recall@20"].get<double>();
+  std::size_t last = read_file(run.model()).size();
+  for (const char* precision : {"fp16", "int8", "int4"}) {
+    const std::string graph = run.exported({"--precision", precision});
+    EXPECT_LT(read_file(graph).size(), last) << precision;
+    last = read_file(graph).size();
+    const double allowed = std::string(precision) == "int4" ? 0.03 : 0.006;
+    EXPECT_NEAR(measured(graph)["recall@20"].get<double>(), full, allowed * full) << precision;
+    const std::string vectors =
+        run.exported({"--precision", precision, "--serving", "materialised"});
+    EXPECT_NEAR(measured(vectors)["recall@20"].get<double>(), full, allowed * full) << precision;
+  }
+}
+
+TEST(ModelFile, BothFormsServeTheSame) {
+  const TrainedRun run;
+  const Model graph = Model::open(run.model());
+  const Model vectors = Model::open(run.exported({"--serving", "materialised"}));
+  EXPECT_EQ(graph.summary().serving, "graph");
+  EXPECT_EQ(vectors.summary().serving, "materialised");
+  for (std::uint32_t row = 0; row < graph.num_users(); row += 97) {
+    const std::string user(graph.user_id(row));
+    const auto a = graph.recommend(user, 10);
+    const auto b = vectors.recommend(user, 10);
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(a[i].score, b[i].score, 1e-4 * std::abs(a[i].score)) << user;
+      EXPECT_NEAR(graph.score(user, a[i].item), a[i].score, 1e-4 * std::abs(a[i].score));
+    }
+    EXPECT_EQ(graph.seen_items(user).size(), vectors.seen_items(user).size());
+  }
+  const Model without = Model::open(run.exported({"--serving", "materialised", "--without-seen"}));
+  EXPECT_TRUE(without.seen_items(graph.user_id(0)).empty());
+}
+
+TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {
+  for (const char* precision : {"fp32", "int8", "int4"}) {
+    const TrainedRun run({"--budget", "64KiB", "--precision", precision});
+    const Model::Summary summary = Model::open(run.model()).summary();
+    EXPECT_LE(summary.table_bytes, 65'536U);
+    EXPECT_GT(summary.table_bytes, 60'000U) << precision;
+    EXPECT_EQ(run.report["used"]["bytes"], summary.table_bytes);
+    EXPECT_EQ(run_bet_serve({"verify", run.model()}).exit_code, 0);
+    const ProgramResult refused =
+        run_bet({"export", run.path, "--serving", "materialised", "--precision", "fp32"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.err.find("more than the run's --budget 64KiB"), std::string::npos)
+        << refused.err;
+  }
+  const ProgramResult early =
+      run_bet({"fit", "demo", "--method", "sided", "--budget", "64KiB", "--serving", "materialised",
+               "--out", "/tmp/bet-never-made"});
+  EXPECT_EQ(early.exit_code, 1);
+  EXPECT_NE(early.err.find("--serving graph stores the table alone"), std::string::npos)
+      << early.err;
+}
+
+TEST(BetServe, VerifiesServesAndSaysWhatIsWrong) {
+  const TrainedRun run;
+  const ProgramResult verified = run_bet_serve({"verify", run.model(), "--json"});
+  ASSERT_EQ(verified.exit_code, 0) << verified.err;
+  EXPECT_TRUE(Json::parse(verified.out)["budget"]["kept"]);
+  EXPECT_GT(Json::parse(verified.out)["resident_bytes"], 0);
+  const ProgramResult broken = run_bet_serve({"verify", run.model(), "--budget", "4%"});
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_NE(broken.err.find("breaks its budget"), std::string::npos) << broken.err;
+
+  const ProgramResult answer =
+      run_bet_serve({"recommend", run.model(), "--user", "17", "-k", "5", "--json"});
+  ASSERT_EQ(answer.exit_code, 0) << answer.err;
+  const Json json = Json::parse(answer.out);
+  EXPECT_EQ(json["user"], "17");
+  ASSERT_EQ(json["items"].size(), 5U);
+  const Model model = Model::open(run.model());
+  const auto best = model.recommend("17", 5);
+  EXPECT_EQ(json["items"][0]["item"], std::string(best[0].item));
+  EXPECT_FLOAT_EQ(json["items"][0]["score"].get<float>(), best[0].score);
+  EXPECT_EQ(run_bet_serve({"recommend", run.model(), "--items", "1", "2", "--json"}).exit_code, 0);
+  EXPECT_EQ(run_bet_serve({"recommend", run.model(), "--similar-to", "1"}).exit_code, 0);
+
+  const auto error = [&](const std::vector<std::string>& line) {
+    const ProgramResult result = run_bet_serve(line);
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    return result.err;
+  };
+  EXPECT_NE(error({"recommend", run.model(), "--user", "nobody"}).find("unknown user 'nobody'"),
+            std::string::npos);
+  EXPECT_NE(error({"recommend", run.model()}).find("give one of"), std::string::npos);
+  EXPECT_NE(error({"inspect", run.path + "/config.toml"}).find("no model file"), std::string::npos);
+  EXPECT_NE(error({"verify", run.path + "/none.bet"}).find("none.bet: No such file"),
+            std::string::npos);
+  std::string bytes = read_file(run.model());
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  const std::string damaged = run.folder.write("damaged.bet", bytes).string();
+  EXPECT_NE(error({"verify", damaged}).find("the checksum of"), std::string::npos);
+  EXPECT_EQ(run_bet_serve({"serve"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace bet
