@@ -14,6 +14,7 @@ build: setup
 
 run: build
 	$(BET) fit demo --budget 5% --overwrite
+	$(BET)-serve recommend runs/demo-lightgcn-bet-5%-1/model.bet --user 17 -k 5
 
 test: setup
 	@cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }
@@ -23,8 +24,10 @@ test: setup
 bench: build
 	build/release/bet_bench
 
-bench-peers: build
-	@tools/setup.sh packages-peers.txt
+# The peers first: bet_serve_bench is built with the one it finds.
+bench-peers:
+	@tools/setup.sh packages.txt packages-peers.txt
+	@$(MAKE) build
 	bench/peers/run.py
 
 # For NVIDIA GPUs: needs nvcc and a LibTorch with CUDA, and installs nothing. LIBTORCH: its CMake folder,

@@ -11,6 +11,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCH = ROOT / "build/release/bet_bench"
 EXPORT = ROOT / "build/release/bet_peer_export"
+SERVE = ROOT / "build/release/bet_serve_bench"
 DATA = ROOT / "../shared/data/gowalla"
 REPEATS = 5
 
@@ -64,6 +65,22 @@ def compare_losses(out, width):
         sys.exit("bench-peers: the two sides do not train the same model")
 
 
+def serving():
+    """The top 20 for one user after the other, one thread on both sides; the program runs both."""
+    out = subprocess.run([SERVE], check=True, capture_output=True, text=True).stdout
+    sides = {}
+    for line in out.splitlines():
+        if not line.startswith("#"):
+            name, *figures = line.split()
+            sides[name] = [float(figure) for figure in figures]
+    if "faiss" not in sides:
+        sys.exit("bench-peers: bet_serve_bench was built without faiss; build again (make build)")
+    report("serve_top20", sides["materialised_int8"][0], sides["faiss"][0])
+    for name, (p50, p99, megabytes) in sides.items():
+        print(f"# {name}: p50 {p50:.2f} ms, p99 {p99:.2f} ms, resident {megabytes:.1f} MB",
+              flush=True)
+
+
 def main():
     if not DATA.exists():
         sys.exit(f"bench-peers: no {DATA}: the comparison runs on Gowalla")
@@ -80,6 +97,7 @@ def main():
         report("load_csv", ours("load_csv", f"--csv={csv}"),
                peer("loading.py", "load_csv", csv, str(REPEATS)))
         training(folder)
+    serving()
 
 
 main()

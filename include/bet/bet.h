@@ -34,6 +34,7 @@ typedef struct bet_scored_item {
 /* Never null. */
 BET_API const char* bet_error(void);
 
+/* On failure *model is null. */
 BET_API int bet_open(const char* path, bet_model** model);
 /* The bytes must outlive the model. */
 BET_API int bet_open_bytes(const void* bytes, size_t size, bet_model** model);

@@ -27,6 +27,15 @@ void need(bool good, const char* what) {
   if (!good) throw BadCall(what);
 }
 
+int failed(int code, const char* text) noexcept {
+  try {
+    last_error() = text;
+  } catch (const std::bad_alloc&) {
+    last_error().clear();
+  }
+  return code;
+}
+
 // Runs a call; no exception passes into C.
 template <typename Call>
 int guarded(const Call& call) noexcept {
@@ -34,17 +43,14 @@ int guarded(const Call& call) noexcept {
     call();
     return BET_OK;
   } catch (const bet::UnknownId& error) {
-    last_error() = error.what();
-    return BET_NOT_FOUND;
+    return failed(BET_NOT_FOUND, error.what());
   } catch (const BadCall& error) {
-    last_error() = error.what();
-    return BET_BAD_CALL;
+    return failed(BET_BAD_CALL, error.what());
   } catch (const std::bad_alloc&) {
-    last_error() = "out of memory";
+    return failed(BET_FAILED, "out of memory");
   } catch (const std::exception& error) {
-    last_error() = error.what();
+    return failed(BET_FAILED, error.what());
   }
-  return BET_FAILED;
 }
 
 void hand_out(const std::vector<bet::ScoredItem>& from, bet_scored_item* items, size_t* count) {
@@ -69,6 +75,7 @@ const char* bet_error(void) { return last_error().c_str(); }
 int bet_open(const char* path, bet_model** model) {
   return guarded([&] {
     need(path != nullptr && model != nullptr, "bet_open: a null pointer");
+    *model = nullptr;
     *model = new bet_model{bet::Model::open(path)};
   });
 }
@@ -76,6 +83,7 @@ int bet_open(const char* path, bet_model** model) {
 int bet_open_bytes(const void* bytes, size_t size, bet_model** model) {
   return guarded([&] {
     need(bytes != nullptr && model != nullptr, "bet_open_bytes: a null pointer");
+    *model = nullptr;
     *model = new bet_model{bet::Model::from_bytes({static_cast<const std::byte*>(bytes), size})};
   });
 }

@@ -37,11 +37,13 @@ IdSection::IdSection(Bytes bytes, std::uint32_t num_rows, std::string_view what)
   }
   texts.expect_end();
   // Strictly ascending texts are also a proof that every row is there once.
+  std::string_view last;
   for (std::uint32_t place = 0; place < num_rows; ++place) {
     const std::uint32_t row = sorted(place);
     BET_CHECK(row < num_rows, what, ": row ", row, " of ", num_rows, " in the order of the texts");
-    BET_CHECK(place == 0 || name(sorted(place - 1)) < name(row), what, ": ", in_quotes(name(row)),
-              " is out of order");
+    const std::string_view text = name(row);
+    BET_CHECK(place == 0 || last < text, what, ": ", in_quotes(text), " is out of order");
+    last = text;
   }
   const std::uint64_t used = std::uint64_t{num_rows} * bits_;
   BET_CHECK(used % 8 == 0 || static_cast<unsigned>(packed_.back()) >> (used % 8) == 0, what,

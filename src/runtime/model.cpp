@@ -17,21 +17,17 @@
 namespace bet {
 namespace {
 
-// One number for each user row and one for each item row.
-struct NodeValues {
-  std::vector<float> users, items;
-
-  void reset(std::uint32_t num_users, std::uint32_t num_items) {
-    users.assign(num_users, 0.0F);
-    items.assign(num_items, 0.0F);
-  }
-};
-
 // What one request needs; kept for the next.
 struct Scratch {
-  NodeValues weights, values;
-  std::vector<float> users, items, scores;
+  // Of every row in the vector that is asked for. Only one side has some before they are spread.
+  std::vector<float> user_weights, item_weights;
+  std::vector<float> users, items, other_items, scores;
   std::vector<float> query;
+
+  void reset_weights(std::uint32_t num_users, std::uint32_t num_items) {
+    user_weights.assign(num_users, 0.0F);
+    item_weights.assign(num_items, 0.0F);
+  }
 };
 
 }  // namespace
@@ -93,23 +89,23 @@ class Model::Impl {
     return result;
   }
 
-  // The vector of a weighted sum of users and items, into scratch.query. The weights are spent.
+  // The vector of a weighted sum of users or of items, into scratch.query. The weights are spent.
   void find_vector(Scratch& scratch) const {
     if (is_graph()) spread(scratch);
     scratch.query.assign(width_, 0.0F);
-    user_rows_.add(scratch.weights.users, scratch.query);
-    item_rows_.add(scratch.weights.items, scratch.query);
+    user_rows_.add(scratch.user_weights, scratch.query);
+    item_rows_.add(scratch.item_weights, scratch.query);
   }
   void user_query(std::uint32_t row, Scratch& scratch) const {
     if (!is_graph()) return decode_into(user_rows_, row, scratch);
-    scratch.weights.reset(header().num_users, header().num_items);
-    scratch.weights.users[row] = 1;
+    scratch.reset_weights(header().num_users, header().num_items);
+    scratch.user_weights[row] = 1;
     find_vector(scratch);
   }
   void item_query(std::uint32_t row, Scratch& scratch) const {
     if (!is_graph()) return decode_into(item_rows_, row, scratch);
-    scratch.weights.reset(header().num_users, header().num_items);
-    scratch.weights.items[row] = 1;
+    scratch.reset_weights(header().num_users, header().num_items);
+    scratch.item_weights[row] = 1;
     find_vector(scratch);
   }
 
@@ -153,56 +149,43 @@ class Model::Impl {
   }
 
   // weights <- (I + A + .. + A^L) weights / (L + 1), A the normalised adjacency: the share of every
-  // row in the sum's vector. One pass over the lists goes one layer from users to items and one
-  // from items to users.
+  // row in the vector that is asked for. Users lead to items and items to users, so with weights on
+  // one side only, one pass over the lists goes two layers: from items to users and on.
   void spread(Scratch& scratch) const {
-    const float mean = 1.0F / static_cast<float>(header().layers + 1);
-    NodeValues& sum = scratch.weights;
-    NodeValues& now = scratch.values;
-    now = sum;
     const std::vector<float>& root = interactions_.item_root();
-    for (int layer = 0; layer < header().layers; ++layer) {
-      // From items the way leads to users and back, from users to items and back: what is zero
-      // stays so, and one pass does two layers where only one side has something.
-      const bool users_only =
-          std::all_of(now.items.begin(), now.items.end(), [](float v) { return v == 0; });
-      if (users_only) {
-        to_items(now.users, scratch.items);
-        std::fill(now.users.begin(), now.users.end(), 0.0F);
-        std::swap(now.items, scratch.items);
-        add(now.items, sum.items);
-        continue;
-      }
-      const bool items_only =
-          std::all_of(now.users.begin(), now.users.end(), [](float v) { return v == 0; });
-      const bool two = items_only && layer + 1 < header().layers;
+    const int layers = header().layers;
+    std::vector<float>& now = scratch.other_items;  // the items' part of A^layer weights
+    int layer = 0;
+    const auto is_zero = [](float weight) { return weight == 0; };
+    if (std::all_of(scratch.item_weights.begin(), scratch.item_weights.end(), is_zero)) {
+      to_items(scratch.user_weights, now);
+      scratch.item_weights = now;
+      layer = 1;
+    } else {
+      now = scratch.item_weights;
+    }
+    for (; layer < layers; layer += 2) {
+      const bool goes_on = layer + 1 < layers;
+      scale_by(root, now);
       scratch.items.assign(root.size(), 0.0F);
-      scale_by(root, now.items);
       interactions_.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
-        if (items.empty()) {
-          now.users[user] = 0;
-          return;
-        }
-        const float user_root = 1.0F / std::sqrt(static_cast<float>(items.size()));
+        if (items.empty()) return;
         float gathered = 0;
-        for (const std::uint32_t item : items) gathered += now.items[item];
-        gathered *= user_root;
-        const float given = (two ? gathered : now.users[user]) * user_root;
-        now.users[user] = gathered;
-        if (given == 0) return;
+        for (const std::uint32_t item : items) gathered += now[item];
+        const float user_root = 1.0F / std::sqrt(static_cast<float>(items.size()));
+        scratch.user_weights[user] += gathered * user_root;
+        if (!goes_on || gathered == 0) return;
+        const float given = gathered * user_root * user_root;
         for (const std::uint32_t item : items) scratch.items[item] += given;
       });
+      if (!goes_on) break;
       scale_by(root, scratch.items);
-      std::swap(now.items, scratch.items);
-      add(now.users, sum.users);
-      add(now.items, sum.items);
-      if (two) {
-        std::fill(now.users.begin(), now.users.end(), 0.0F);
-        ++layer;
-      }
+      std::swap(now, scratch.items);
+      add(now, scratch.item_weights);
     }
-    for (float& weight : sum.users) weight *= mean;
-    for (float& weight : sum.items) weight *= mean;
+    const float mean = 1.0F / static_cast<float>(layers + 1);
+    for (float& weight : scratch.user_weights) weight *= mean;
+    for (float& weight : scratch.item_weights) weight *= mean;
   }
 
   // scores <- the items' part of (I + A + .. + A^L) (users, scores) / (L + 1). By Horner's rule,
@@ -210,7 +193,7 @@ class Model::Impl {
   void gather_from_graph(Scratch& scratch) const {
     const std::vector<float>& root = interactions_.item_root();
     const int layers = header().layers;
-    std::vector<float>& own = scratch.values.items;  // the items' own part
+    std::vector<float>& own = scratch.other_items;  // the items' own part
     own = scratch.scores;
     int layer = 0;
     if (layers % 2 != 0) {  // an odd way to the items begins with the users
@@ -328,9 +311,9 @@ std::vector<ScoredItem> Model::recommend_for_items(std::span<const std::string_v
   std::vector<std::uint32_t> rows;
   for (const std::string_view item : items) rows.push_back(impl_->item_row(item));
   return impl_->with_scratch([&](Scratch& scratch) {
-    scratch.weights.reset(num_users(), num_items());
+    scratch.reset_weights(num_users(), num_items());
     for (const std::uint32_t row : rows) {
-      scratch.weights.items[row] += 1.0F / static_cast<float>(rows.size());
+      scratch.item_weights[row] += 1.0F / static_cast<float>(rows.size());
     }
     impl_->find_vector(scratch);
     impl_->score_items(scratch);

@@ -1,7 +1,7 @@
 #include "runtime/model_writer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "runtime/half.h"
@@ -48,19 +48,39 @@ std::string encode_side_rows(const SideToWrite& side, std::span<const std::uint3
   return encode_rows(rows, model.precision, model.layout);
 }
 
+void check_side(const SideToWrite& side, const ModelToWrite& model) {
+  const bool masked = model.layout == RowLayout::kMasked;
+  BET_CHECK(side.sizes.size() == side.ids.size() &&
+                side.values.size() == side.ids.size() * side.stride &&
+                side.columns.size() == (masked ? side.ids.size() : 0),
+            "a side of ", side.ids.size(), " ids has ", side.sizes.size(), " sizes, ",
+            side.values.size(), " values and columns of ", side.columns.size());
+  for (std::size_t i = 0; i < side.sizes.size(); ++i) {
+    BET_CHECK(side.sizes[i] <= std::min<std::size_t>(model.max_dim, side.stride),
+              in_quotes(side.ids[i]), " has size ", side.sizes[i], " of ", model.max_dim,
+              " in rows of ", side.stride);
+    if (!masked) continue;
+    const std::vector<std::uint32_t>& columns = side.columns[i];
+    const bool ascend =
+        std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end();
+    BET_CHECK(
+        columns.size() == side.sizes[i] && ascend &&
+            (columns.empty() || columns.back() < std::min<std::size_t>(model.max_dim, side.stride)),
+        in_quotes(side.ids[i]), " has size ", side.sizes[i], " and ", columns.size(),
+        " columns, which must ascend and be below ", model.max_dim);
+  }
+}
+
 }  // namespace
 
 std::string encode_model(const ModelToWrite& model) {
   const std::size_t num_users = model.users.ids.size();
   const std::size_t num_items = model.items.ids.size();
-  for (const SideToWrite* side : {&model.users, &model.items}) {
-    BET_CHECK(side->sizes.size() == side->ids.size() &&
-                  side->values.size() == side->ids.size() * side->stride,
-              "a side of ", side->ids.size(), " ids has ", side->sizes.size(), " sizes and ",
-              side->values.size(), " values");
-  }
+  check_side(model.users, model);
+  check_side(model.items, model);
   BET_CHECK(model.item_norms.size() == num_items && num_users <= 0xffffffffU &&
-                (model.items_of.empty() || model.items_of.size() == num_users),
+                (model.items_of.size() == num_users ||
+                 (model.items_of.empty() && model.serving == Serving::kVectors)),
             "a model of ", num_users, " users and ", num_items, " items has norms of ",
             model.item_norms.size(), " and interactions of ", model.items_of.size());
 
@@ -68,7 +88,11 @@ std::string encode_model(const ModelToWrite& model) {
   std::vector<std::uint32_t> item_degrees(num_items);
   for (std::size_t user = 0; user < model.items_of.size(); ++user) {
     user_degrees[user] = static_cast<std::uint32_t>(model.items_of[user].size());
-    for (const std::uint32_t item : model.items_of[user]) ++item_degrees[item];
+    for (const std::uint32_t item : model.items_of[user]) {
+      BET_CHECK(item < num_items, "user ", in_quotes(model.users.ids[user]), " has item ", item,
+                " of ", num_items);
+      ++item_degrees[item];
+    }
   }
   const std::vector<std::uint32_t> user_order = file_order(model.users, user_degrees);
   const std::vector<std::uint32_t> item_order = file_order(model.items, item_degrees);
@@ -93,6 +117,8 @@ std::string encode_model(const ModelToWrite& model) {
         lists[row].push_back(row_of[item]);
       }
       std::sort(lists[row].begin(), lists[row].end());
+      BET_CHECK(std::adjacent_find(lists[row].begin(), lists[row].end()) == lists[row].end(),
+                "user ", in_quotes(model.users.ids[user_order[row]]), " has an item twice");
     }
     sections.emplace_back(SectionKind::kInteractions, encode_interactions(lists));
   }
@@ -105,7 +131,10 @@ std::string encode_model(const ModelToWrite& model) {
   header.precision = model.precision;
   header.layout = model.layout;
   header.layers = model.layers;
-  return assemble_file(header, sections);
+  std::string file = assemble_file(header, sections);
+  // Nothing leaves that a reader would refuse.
+  Model::from_bytes(std::as_bytes(std::span(file)), Trust::kChecksums);
+  return file;
 }
 
 }  // namespace bet

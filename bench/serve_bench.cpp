@@ -1,0 +1,279 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "bet/model.h"
+#include "runtime/model_writer.h"
+
+#ifdef BET_HAVE_FAISS
+#include <faiss/IndexFlat.h>
+#include <omp.h>
+#endif
+
+// bet_serve_bench: the top 20 of all items for one user after the other, on one thread, from files
+// of Gowalla's size with made-up vectors, beside faiss on the same vectors. Prints a line each:
+// name, p50 and p99 in ms, resident MB. Every side runs in a process of its own, so that its memory
+// is its own.
+
+namespace bet {
+namespace {
+
+constexpr std::uint32_t kUsers = 29'858;
+constexpr std::uint32_t kItems = 40'981;
+constexpr std::uint32_t kDim = 128;
+constexpr std::uint64_t kInteractions = 770'000;
+constexpr std::size_t kTop = 20;
+constexpr int kWarm = 200;
+constexpr int kMeasured = 1000;
+constexpr std::uint64_t kSeed = 1;
+
+std::string user_name(std::uint32_t user) { return "u" + std::to_string(user); }
+std::string item_name(std::uint32_t item) { return "i" + std::to_string(item); }
+
+// [rows, kDim], N(0, 0.1)
+std::vector<float> random_vectors(std::string_view purpose, std::uint32_t rows) {
+  std::vector<float> values;
+  values.reserve(std::size_t{rows} * kDim);
+  RandomStream random(kSeed, purpose);
+  while (values.size() < values.capacity()) {
+    const double length = 0.1 * std::sqrt(-2 * std::log(random.uniform()));
+    const double angle = 2 * std::numbers::pi * random.uniform();
+    values.push_back(static_cast<float>(length * std::cos(angle)));
+    values.push_back(static_cast<float>(length * std::sin(angle)));
+  }
+  return values;
+}
+std::vector<float> user_vectors() { return random_vectors("serve bench users", kUsers); }
+std::vector<float> item_vectors() { return random_vectors("serve bench items", kItems); }
+
+// A few users with much and many with little, items by Zipf's law: as in real data, close to 8 at
+// the least.
+std::vector<std::vector<std::uint32_t>> random_interactions() {
+  RandomStream random(kSeed, "serve bench interactions");
+  std::vector<double> activity(kUsers);
+  double total = 0;
+  for (double& share : activity) {
+    share = std::min(std::pow(random.uniform(), -0.75), 60.0);
+    total += share;
+  }
+  std::vector<double> running(kItems);
+  double sum = 0;
+  for (std::uint32_t item = 0; item < kItems; ++item) {
+    sum += std::pow(item + 10.0, -0.7);
+    running[item] = sum;
+  }
+  std::vector<std::vector<std::uint32_t>> items_of(kUsers);
+  double wanted = 0;
+  double given = 0;
+  for (std::uint32_t user = 0; user < kUsers; ++user) {
+    wanted += activity[user] / total * static_cast<double>(kInteractions);
+    std::vector<std::uint32_t>& items = items_of[user];
+    while (given + static_cast<double>(items.size()) < wanted) {
+      const auto drawn =
+          std::lower_bound(running.begin(), running.end() - 1, random.uniform() * sum) -
+          running.begin();
+      const auto item = static_cast<std::uint32_t>(drawn);
+      if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
+    }
+    given += static_cast<double>(items.size());
+  }
+  return items_of;
+}
+
+std::vector<float> norms_of(const SideToWrite& items) {
+  std::vector<float> norms;
+  for (std::size_t item = 0; item < items.ids.size(); ++item) {
+    double squares = 0;
+    for (std::uint32_t j = 0; j < items.sizes[item]; ++j) {
+      squares += std::pow(static_cast<double>(items.values[item * kDim + j]), 2);
+    }
+    norms.push_back(static_cast<float>(std::sqrt(squares)));
+  }
+  return norms;
+}
+
+void write_model(const std::filesystem::path& path, bool graph) {
+  const std::vector<float> users = user_vectors();
+  const std::vector<float> items = item_vectors();
+  ModelToWrite model;
+  model.backbone = FileBackbone::kLightGcn;
+  model.max_dim = kDim;
+  model.users.values = users;
+  model.items.values = items;
+  model.users.stride = model.items.stride = kDim;
+  RandomStream random(kSeed, "serve bench sizes");
+  for (std::uint32_t user = 0; user < kUsers; ++user) {
+    model.users.ids.push_back(user_name(user));
+    // A budget of 5 %: 6.4 columns a row on the average, 13.8 a user, many sizes.
+    const auto size = static_cast<std::uint32_t>(1 - 13.4 * std::log(random.uniform()));
+    model.users.sizes.push_back(graph ? std::min(size, kDim) : kDim);
+  }
+  for (std::uint32_t item = 0; item < kItems; ++item) {
+    model.items.ids.push_back(item_name(item));
+    model.items.sizes.push_back(graph ? 1 : kDim);
+  }
+  model.items_of = random_interactions();
+  // Nothing here asks for similar items: those of layer 0 do for the graph too.
+  model.item_norms = norms_of(model.items);
+  if (graph) {
+    model.serving = Serving::kGraph;
+    model.layers = 3;
+  } else {
+    model.precision = Precision::kInt8;
+  }
+  AtomicFile file(path);
+  file.write(encode_model(model));
+  file.commit();
+}
+
+double resident_mb() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word == "VmRSS:") {
+      double kib = 0;
+      status >> kib;
+      return kib / 1024;
+    }
+  }
+  fail("/proc/self/status has no VmRSS");
+}
+
+// The users that are asked for, warming included.
+std::vector<std::uint32_t> asked_users() {
+  RandomStream random(kSeed, "serve bench requests");
+  std::vector<std::uint32_t> users(kWarm + kMeasured);
+  for (std::uint32_t& user : users) user = random.below(kUsers);
+  return users;
+}
+
+// Prints the line of one side: answer(i) is the i-th request.
+template <typename Answer>
+void measure(const char* name, double resident_before, const Answer& answer) {
+  std::vector<double> ms;
+  for (int i = 0; i < kWarm + kMeasured; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    answer(static_cast<std::size_t>(i));
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - start;
+    if (i >= kWarm) ms.push_back(taken.count());
+  }
+  const double resident = resident_mb() - resident_before;
+  std::sort(ms.begin(), ms.end());
+  std::printf("%s %.3f %.3f %.1f\n", name, ms[ms.size() / 2], ms[ms.size() * 99 / 100], resident);
+}
+
+void measure_model(const char* name, const std::filesystem::path& path) {
+  std::vector<std::string> users;
+  for (const std::uint32_t user : asked_users()) users.push_back(user_name(user));
+  const double before = resident_mb();
+  const Model model = Model::open(path);
+  measure(name, before, [&](std::size_t i) {
+    BET_CHECK(model.recommend(users[i], kTop).size() == kTop, "too few items");
+  });
+}
+
+#ifdef BET_HAVE_FAISS
+void measure_faiss(const std::filesystem::path& same_vectors) {
+  omp_set_num_threads(1);
+  const std::vector<std::uint32_t> asked = asked_users();
+  std::vector<float> queries;
+  {
+    const std::vector<float> users = user_vectors();
+    for (const std::uint32_t user : asked) {
+      const auto row = users.begin() + std::ptrdiff_t{user} * kDim;
+      queries.insert(queries.end(), row, row + kDim);
+    }
+  }
+  const double before = resident_mb();
+  faiss::IndexFlatIP index(kDim);
+  index.add(kItems, item_vectors().data());
+  std::vector<float> scores(kTop);
+  std::vector<faiss::Index::idx_t> found(kTop);
+  const auto search = [&](std::size_t i) {
+    index.search(1, queries.data() + i * kDim, kTop, scores.data(), found.data());
+  };
+  measure("faiss", before, search);
+
+  // That both sides look for the same: they differ by our eight bits a value.
+  const Model model = Model::open(same_vectors);
+  std::size_t common = 0;
+  constexpr std::size_t kCompared = 100;
+  for (std::size_t i = 0; i < kCompared; ++i) {
+    search(i);
+    for (const ScoredItem& item : model.recommend(user_name(asked[i]), kTop, Model::Seen::kKeep)) {
+      common += static_cast<std::size_t>(std::count_if(found.begin(), found.end(), [&](auto other) {
+        return item_name(static_cast<std::uint32_t>(other)) == item.item;
+      }));
+    }
+  }
+  const double share = static_cast<double>(common) / (kCompared * kTop);
+  std::printf("# %.1f %% of the items that faiss finds are found in eight bits\n", 100 * share);
+  BET_CHECK(share > 0.9, "the two sides do not look for the same");
+}
+#endif
+
+// Runs work in a process of its own.
+template <typename Work>
+void apart(const Work& work) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  BET_CHECK(child >= 0, "fork: ", system_message());
+  if (child == 0) {
+    int code = 0;
+    try {
+      work();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "bet_serve_bench: %s\n", error.what());
+      code = 1;
+    }
+    std::fflush(stdout);
+    _exit(code);
+  }
+  int status = 0;
+  BET_CHECK(waitpid(child, &status, 0) == child && status == 0, "one side failed");
+}
+
+void run(const std::filesystem::path& folder) {
+  const std::filesystem::path vectors = folder / "vectors.bet";
+  const std::filesystem::path graph = folder / "graph.bet";
+  apart([&] { write_model(vectors, false); });
+  apart([&] { write_model(graph, true); });
+  apart([&] { measure_model("materialised_int8", vectors); });
+#ifdef BET_HAVE_FAISS
+  apart([&] { measure_faiss(vectors); });
+#else
+  std::printf("# built without faiss: it was not found (tools/setup.sh packages-peers.txt)\n");
+#endif
+  apart([&] { measure_model("graph_5pct", graph); });
+}
+
+}  // namespace
+}  // namespace bet
+
+int main() {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("bet-serve-bench-" + std::to_string(getpid()));
+  int code = 0;
+  try {
+    std::filesystem::create_directories(folder);
+    bet::run(folder);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bet_serve_bench: %s\n", error.what());
+    code = 1;
+  }
+  bet::remove_tree(folder);
+  return code;
+}

@@ -1,0 +1,100 @@
+#include "runtime/exercise_model.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/facts.h"
+#include "runtime/id_section.h"
+#include "runtime/interaction_section.h"
+#include "runtime/model_file.h"
+
+namespace bet::test {
+namespace {
+
+void need(bool good, const char* what) {
+  if (!good) throw std::logic_error(what);
+}
+
+void check_answer(const Model& model, const std::vector<ScoredItem>& answer, std::size_t k) {
+  need(answer.size() <= std::min<std::size_t>(k, model.num_items()), "too many items");
+  for (std::size_t i = 0; i < answer.size(); ++i) {
+    need(answer[i].score == answer[i].score, "a score that is no number");
+    need(model.has_item(answer[i].item), "an item that is not in the model");
+    need(i == 0 || answer[i - 1].score >= answer[i].score, "items out of order");
+  }
+}
+
+bool same(const std::string& written, Bytes bytes) {
+  const auto* chars = reinterpret_cast<const char*>(bytes.data());
+  return written == std::string_view(chars, bytes.size());
+}
+
+void check_ids(Bytes bytes, std::uint32_t num_rows) {
+  const IdSection section(bytes, num_rows, "ids");
+  std::vector<std::string> ids;
+  for (std::uint32_t row = 0; row < num_rows; ++row) {
+    ids.emplace_back(section.name(row));
+    need(section.find(ids.back()) == row, "an id that is not found");
+  }
+  need(same(encode_ids(ids), bytes), "ids in another form");
+}
+
+void check_sections(Bytes file) {
+  const FileParts parts = read_parts(file, false);
+  const Bytes facts = parts.section(SectionKind::kFacts);
+  need(same(encode_facts(decode_facts(facts)), facts), "facts in another form");
+  check_ids(parts.section(SectionKind::kUserIds), parts.header.num_users);
+  check_ids(parts.section(SectionKind::kItemIds), parts.header.num_items);
+  if (!parts.has(SectionKind::kInteractions)) return;
+  const Bytes bytes = parts.section(SectionKind::kInteractions);
+  const InteractionSection section(bytes, parts.header.num_users, parts.header.num_items);
+  std::vector<std::vector<std::uint32_t>> lists;
+  section.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
+    lists.emplace_back(items.begin(), items.end());
+    need(section.items_of(user) == lists.back(), "a user's items differ");
+  });
+  need(same(encode_interactions(lists), bytes), "interactions in another form");
+}
+
+}  // namespace
+
+void exercise(const Model& model, std::span<const std::byte> file, std::uint32_t rows) {
+  check_sections(file);
+  const Model::Summary summary = model.summary();
+  need(summary.file_bytes == file.size(), "another size");
+  std::uint64_t bytes = 0;
+  for (const Model::Part& part : model.parts()) bytes += part.bytes;
+  need(bytes == file.size(), "the parts do not add up to the file");
+  for (const auto& [name, fact] : model.facts()) need(model.fact(name) == &fact, "a lost fact");
+
+  const std::uint32_t users = std::min(rows, model.num_users());
+  const std::uint32_t items = std::min(rows, model.num_items());
+  std::string_view last_item;
+  for (std::uint32_t row = 0; row < items; ++row) {
+    const std::string_view item = model.item_id(row);
+    need(model.stored_item_row(row).size() == model.dimension(), "a row of another size");
+    need(model.item_vector(item).size() == model.dimension(), "a vector of another size");
+    check_answer(model, model.similar_items(item, 3), 3);
+    check_answer(model, model.similar_items(item, model.num_items() + std::size_t{1}),
+                 model.num_items() - std::size_t{1});
+    const std::string_view given[] = {item, row == 0 ? item : last_item};
+    check_answer(model, model.recommend_for_items(given, 5), 5);
+    last_item = item;
+  }
+  for (std::uint32_t row = 0; row < users; ++row) {
+    const std::string_view user = model.user_id(row);
+    need(model.stored_user_row(row).size() == model.dimension(), "a row of another size");
+    need(model.user_vector(user).size() == model.dimension(), "a vector of another size");
+    const std::vector<std::string_view> seen = model.seen_items(user);
+    const std::vector<ScoredItem> answer = model.recommend(user, model.num_items());
+    check_answer(model, answer, model.num_items() - seen.size());
+    for (const ScoredItem& found : answer) {
+      need(std::find(seen.begin(), seen.end(), found.item) == seen.end(), "a seen item");
+    }
+    check_answer(model, model.recommend(user, 2, Model::Seen::kKeep), 2);
+    if (items > 0) model.score(user, last_item);
+  }
+}
+
+}  // namespace bet::test

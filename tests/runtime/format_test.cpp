@@ -1,0 +1,129 @@
+// docs/format.md, byte by byte: what these files say must never change with version 1.
+#include <gtest/gtest.h>
+
+#include "bet/model.h"
+#include "runtime/model_writer.h"
+#include "runtime/raw_file.h"
+#include "runtime/toy_model.h"
+
+namespace bet {
+namespace {
+
+using test::bytes_of;
+using test::exact_bytes;
+using test::RawFile;
+using test::tiny_file;
+
+void expect_items(const std::vector<ScoredItem>& found,
+                  const std::vector<std::pair<std::string, float>>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].item, expected[i].first);
+    EXPECT_FLOAT_EQ(found[i].score, expected[i].second);
+  }
+}
+
+ModelToWrite vectors_model(std::vector<float>& users, std::vector<float>& items) {
+  users = {3, 99, 1, 2};
+  items = {0.5F, -1, 99, 99};
+  ModelToWrite model;
+  model.max_dim = 2;
+  model.users = {{"al", "bob"}, {1, 2}, users, 2, {}};
+  model.items = {{"x", "yy"}, {2, 0}, items, 2, {}};
+  model.item_norms = {1.1180340F, 0};
+  model.items_of = {{}, {1}};
+  model.facts = {{"seed", std::int64_t{7}}};
+  return model;
+}
+
+TEST(Format, HeaderAndDirectory) {
+  const std::string file = tiny_file();
+  // Sections at 320, 384, ...: 64 + 7 * 32 = 288 and on to the next 64.
+  EXPECT_EQ(file.size(), 320U + 6U * 64U + 7U);
+  const std::string expected =
+      bytes_of("89 'BET' 0d0a1a0a 01000000 07000000 c702000000000000") + file.substr(24, 8) +
+      bytes_of("02000000 02000000 02000000  00 00 00 00 00") + std::string(15, '\0') +
+      bytes_of("01000000 00000000 4001000000000000 1200000000000000") + file.substr(88, 8) +
+      bytes_of("02000000 00000000 8001000000000000 0c00000000000000");
+  EXPECT_EQ(file.substr(0, expected.size()), expected);
+  // XXH3 of the norms, as libxxhash 0.8.1 gives it.
+  EXPECT_EQ(test::number_at<std::uint64_t>(file, 64 + 5 * 32 + 24), 0x274a274fd0a63f46U);
+}
+
+TEST(Format, VectorsGiveTheExpectedAnswer) {
+  const std::vector<std::byte> bytes = exact_bytes(tiny_file());
+  const Model model = Model::from_bytes(bytes);
+  expect_items(model.recommend("bob", 5), {{"x", -1.5F}});
+  expect_items(model.recommend("bob", 5, Model::Seen::kKeep), {{"yy", 0.0F}, {"x", -1.5F}});
+  expect_items(model.recommend("al", 5), {{"x", 1.5F}, {"yy", 0.0F}});
+  EXPECT_EQ(model.user_id(0), "bob");
+  EXPECT_EQ(*model.fact("seed"), Model::Fact(std::int64_t{7}));
+  EXPECT_EQ(model.summary().table_bytes, 4U * 5U + 8U * 3U);
+}
+
+TEST(Format, VectorsAreWrittenSo) {
+  std::vector<float> users;
+  std::vector<float> items;
+  EXPECT_EQ(encode_model(vectors_model(users, items)), tiny_file());
+}
+
+// u (7, -, -7); i (0.5, 1, -3.5), j (-, 14, -); u has i. In four bits and with bitmaps.
+std::string graph_file() {
+  RawFile raw;
+  raw.users = 1;
+  raw.items = 2;
+  raw.max_dim = 3;
+  raw.backbone = 1;
+  raw.serving = 1;
+  raw.precision = 3;
+  raw.layout = 1;
+  raw.layers = 1;
+  raw.sections = {
+      {1, bytes_of("02000000  00 01 'a' 03000000 'b c'  02 01 'r' 000000000000e0bf")},
+      {2, bytes_of("00000000  00  01 'u'")},
+      {3, bytes_of("00000000  02  01 'i' 01 'j'")},
+      {4, bytes_of("00000000 00000000 01000000 00000000  05  003c  1f")},
+      {5, bytes_of("00000000 01000000 00000000 01000000  07 02  0038 0040  a981 8f")},
+      {6, bytes_of("7946 0047")},
+      {7, bytes_of("00000000  01 00")},
+  };
+  return raw.bytes();
+}
+
+TEST(Format, AGraphGivesTheExpectedAnswer) {
+  const std::vector<std::byte> bytes = exact_bytes(graph_file());
+  const Model model = Model::from_bytes(bytes);
+  EXPECT_EQ(model.stored_user_row(0), (std::vector<float>{7, 0, -7}));
+  EXPECT_EQ(model.stored_item_row(0), (std::vector<float>{0.5F, 1, -3.5F}));
+  EXPECT_EQ(model.stored_item_row(1), (std::vector<float>{0, 14, 0}));
+  // Each of u and i has one edge: both are (u + i) / 2. j has none: j / 2.
+  EXPECT_EQ(model.user_vector("u"), (std::vector<float>{3.75F, 0.5F, -5.25F}));
+  EXPECT_EQ(model.item_vector("i"), (std::vector<float>{3.75F, 0.5F, -5.25F}));
+  EXPECT_EQ(model.item_vector("j"), (std::vector<float>{0, 7, 0}));
+  expect_items(model.recommend("u", 5), {{"j", 3.5F}});
+  expect_items(model.recommend("u", 5, Model::Seen::kKeep), {{"i", 41.875F}, {"j", 3.5F}});
+  expect_items(model.similar_items("i", 5), {{"j", 3.5F / (7 * 6.47265625F)}});
+  EXPECT_EQ(*model.fact("a"), Model::Fact(std::string("b c")));
+  EXPECT_EQ(*model.fact("r"), Model::Fact(-0.5));
+}
+
+TEST(Format, AGraphIsWrittenSo) {
+  const std::vector<float> users = {7, 99, -7};
+  const std::vector<float> items = {99, 14, 99, 0.5F, 1, -3.5F};
+  ModelToWrite model;
+  model.backbone = FileBackbone::kLightGcn;
+  model.serving = Serving::kGraph;
+  model.precision = Precision::kInt4;
+  model.layout = RowLayout::kMasked;
+  model.layers = 1;
+  model.max_dim = 3;
+  model.users = {{"u"}, {2}, users, 3, {{0, 2}}};
+  model.items = {{"j", "i"}, {1, 3}, items, 3, {{1}, {0, 1, 2}}};
+  model.item_norms = {7, 6.4710896F};
+  model.items_of = {{1}};
+  model.facts = {{"r", -0.5}, {"a", std::string("b c")}};
+  EXPECT_EQ(encode_model(model), graph_file());
+}
+
+}  // namespace
+}  // namespace bet

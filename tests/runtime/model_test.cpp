@@ -1,0 +1,452 @@
+#include "bet/model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "runtime/half.h"
+#include "runtime/toy_model.h"
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::dot;
+using test::error_of;
+using test::exact_bytes;
+using test::Matrix;
+using test::propagate;
+using test::TempFolder;
+using test::ToyModel;
+using test::ToyOptions;
+using test::Vectors;
+
+// A model beside the same computed by hand.
+struct Pair {
+  explicit Pair(const ToyOptions& options)
+      : toy(options), bytes(exact_bytes(toy.encode())), model(Model::from_bytes(bytes)) {
+    // What rounding does to rows is tested with them: here they are taken as stored.
+    Matrix users(toy.user_rows.size());
+    Matrix items(toy.item_rows.size());
+    for (std::uint32_t row = 0; row < model.num_users(); ++row) {
+      users[index_of(toy.model.users.ids, model.user_id(row))] = wide(model.stored_user_row(row));
+    }
+    for (std::uint32_t row = 0; row < model.num_items(); ++row) {
+      items[index_of(toy.model.items.ids, model.item_id(row))] = wide(model.stored_item_row(row));
+    }
+    if (options.precision == Precision::kFloat32) {
+      for (std::size_t user = 0; user < users.size(); ++user) {
+        EXPECT_EQ(users[user], toy.user_rows[user]);
+      }
+      for (std::size_t item = 0; item < items.size(); ++item) {
+        EXPECT_EQ(items[item], toy.item_rows[item]);
+      }
+    }
+    vectors = propagate(users, items, toy.model.items_of, options.layers);
+  }
+
+  static std::size_t index_of(const std::vector<std::string>& ids, std::string_view id) {
+    return static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
+  }
+  // With all columns of the table: a model has only those that some row has.
+  std::vector<double> wide(const std::vector<float>& row) const {
+    std::vector<double> result(row.begin(), row.end());
+    result.resize(toy.model.max_dim);
+    return result;
+  }
+
+  const std::vector<std::string>& users() const { return toy.model.users.ids; }
+  const std::vector<std::string>& items() const { return toy.model.items.ids; }
+
+  std::set<std::string> seen(std::size_t user) const {
+    std::set<std::string> ids;
+    if (toy.model.items_of.empty()) return ids;
+    for (const std::uint32_t item : toy.model.items_of[user]) ids.insert(items()[item]);
+    return ids;
+  }
+
+  ToyModel toy;
+  std::vector<std::byte> bytes;
+  Model model;
+  Vectors vectors;
+};
+
+constexpr double kNear = 2e-5;
+
+// That `answer` is the k best by `scores` (by item) without those left out; which of two nearly
+// equal items comes first is open.
+void expect_best(const std::vector<ScoredItem>& answer, const std::vector<double>& scores,
+                 const std::vector<std::string>& items, const std::set<std::string>& left_out,
+                 std::size_t k) {
+  ASSERT_EQ(answer.size(), std::min(k, items.size() - left_out.size()));
+  std::map<std::string, double> rest;
+  for (std::size_t item = 0; item < items.size(); ++item) {
+    if (!left_out.contains(items[item])) rest[items[item]] = scores[item];
+  }
+  for (std::size_t i = 0; i < answer.size(); ++i) {
+    const auto found = rest.find(std::string(answer[i].item));
+    ASSERT_NE(found, rest.end()) << answer[i].item << " is left out or stands twice";
+    EXPECT_NEAR(answer[i].score, found->second, kNear);
+    EXPECT_TRUE(i == 0 || answer[i - 1].score >= answer[i].score);
+    rest.erase(found);
+  }
+  for (const auto& [item, score] : rest) {
+    EXPECT_TRUE(answer.empty() || score <= answer.back().score + kNear) << item;
+  }
+}
+
+void expect_answers_by_hand(const ToyOptions& options) {
+  const Pair pair(options);
+  const auto& [users, items] = pair.vectors;
+  ASSERT_EQ(pair.model.num_users(), users.size());
+  ASSERT_EQ(pair.model.num_items(), items.size());
+  for (std::size_t user = 0; user < users.size(); ++user) {
+    const std::string& id = pair.users()[user];
+    ASSERT_TRUE(pair.model.has_user(id));
+    const std::vector<double> vector = pair.wide(pair.model.user_vector(id));
+    std::vector<double> scores;
+    for (std::size_t j = 0; j < vector.size(); ++j) EXPECT_NEAR(vector[j], users[user][j], kNear);
+    for (std::size_t item = 0; item < items.size(); ++item) {
+      scores.push_back(dot(users[user], items[item]));
+      EXPECT_NEAR(pair.model.score(id, pair.items()[item]), scores.back(), kNear);
+    }
+    for (const std::size_t k : {0U, 1U, 3U, 1000U}) {
+      expect_best(pair.model.recommend(id, k), scores, pair.items(), pair.seen(user), k);
+      expect_best(pair.model.recommend(id, k, Model::Seen::kKeep), scores, pair.items(), {}, k);
+    }
+    const std::vector<std::string_view> seen = pair.model.seen_items(id);
+    EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()), pair.seen(user));
+    EXPECT_EQ(seen.size(), pair.seen(user).size());
+  }
+  for (std::size_t item = 0; item < items.size(); ++item) {
+    const std::string& id = pair.items()[item];
+    ASSERT_TRUE(pair.model.has_item(id));
+    const std::vector<double> vector = pair.wide(pair.model.item_vector(id));
+    for (std::size_t j = 0; j < vector.size(); ++j) EXPECT_NEAR(vector[j], items[item][j], kNear);
+    // Lengths are stored with 11 bits.
+    const auto length = [&](std::size_t of) {
+      return double{half_to_float(float_to_half(pair.toy.model.item_norms[of]))};
+    };
+    std::vector<double> cosines;
+    for (std::size_t other = 0; other < items.size(); ++other) {
+      const double lengths = length(item) * length(other);
+      cosines.push_back(lengths > 0 ? dot(items[item], items[other]) / lengths : 0);
+    }
+    for (const std::size_t k : {0U, 2U, 1000U}) {
+      expect_best(pair.model.similar_items(id, k), cosines, pair.items(), {id}, k);
+    }
+    const std::size_t second = (item * 5 + 1) % items.size();
+    const std::string_view given[] = {id, pair.items()[second], id};  // one of them twice as much
+    std::vector<double> mean;
+    for (std::size_t j = 0; j < items[item].size(); ++j) {
+      mean.push_back((2 * items[item][j] + items[second][j]) / 3);
+    }
+    std::vector<double> scores;
+    for (const auto& other : items) scores.push_back(dot(mean, other));
+    for (const std::size_t k : {0U, 2U, 1000U}) {
+      expect_best(pair.model.recommend_for_items(given, k), scores, pair.items(),
+                  {id, pair.items()[second]}, k);
+      expect_best(
+          pair.model.recommend_for_items(std::span(given, 1), k),
+          [&] {
+            std::vector<double> alone;
+            for (const auto& other : items) alone.push_back(dot(items[item], other));
+            return alone;
+          }(),
+          pair.items(), {id}, k);
+    }
+  }
+}
+
+void expect_order_of_rows(const ToyOptions& options) {
+  const Pair pair(options);
+  const auto expect_order = [&](const SideToWrite& side, const auto& id_of,
+                                const std::vector<std::size_t>& degrees) {
+    for (std::uint32_t row = 1; row < side.ids.size(); ++row) {
+      const std::size_t a = Pair::index_of(side.ids, id_of(row - 1));
+      const std::size_t b = Pair::index_of(side.ids, id_of(row));
+      EXPECT_GT(std::make_tuple(side.sizes[a], degrees[a], b),
+                std::make_tuple(side.sizes[b], degrees[b], a));
+    }
+  };
+  std::vector<std::size_t> user_degrees(pair.users().size());
+  std::vector<std::size_t> item_degrees(pair.items().size());
+  for (std::size_t user = 0; user < pair.toy.model.items_of.size(); ++user) {
+    user_degrees[user] = pair.toy.model.items_of[user].size();
+    for (const std::uint32_t item : pair.toy.model.items_of[user]) ++item_degrees[item];
+  }
+  expect_order(
+      pair.toy.model.users, [&](std::uint32_t row) { return pair.model.user_id(row); },
+      user_degrees);
+  expect_order(
+      pair.toy.model.items, [&](std::uint32_t row) { return pair.model.item_id(row); },
+      item_degrees);
+}
+
+void expect_true_summary(const ToyOptions& options) {
+  const Pair pair(options);
+  std::uint64_t sum = 0;
+  std::map<std::string, std::uint64_t> parts;
+  for (const Model::Part& part : pair.model.parts()) {
+    sum += part.bytes;
+    parts[part.name] = part.bytes;
+  }
+  EXPECT_EQ(sum, pair.bytes.size());
+  EXPECT_EQ(parts.at("header"), 64U);
+  EXPECT_EQ(parts.at("directory"), 32 * (6U + (options.interactions ? 1U : 0U)));
+  EXPECT_EQ(parts.at("item norms"), 2 * pair.items().size());
+
+  const Model::Summary summary = pair.model.summary();
+  const bool graph = options.serving == Serving::kGraph;
+  EXPECT_EQ(summary.backbone, options.backbone == FileBackbone::kMf ? "mf" : "lightgcn");
+  EXPECT_EQ(summary.serving, graph ? "graph" : "materialised");
+  EXPECT_EQ(summary.precision, precision_name(options.precision));
+  EXPECT_EQ(summary.layout, options.layout == RowLayout::kPrefix ? "prefix" : "masked");
+  EXPECT_EQ(summary.file_bytes, pair.bytes.size());
+  EXPECT_EQ(summary.table_bytes, parts.at("user rows") + parts.at("item rows"));
+  EXPECT_EQ(summary.max_dim, options.max_dim);
+  std::uint64_t params = 0;
+  std::vector<std::uint32_t> user_sizes(options.max_dim + 1);
+  std::vector<std::uint32_t> item_sizes(options.max_dim + 1);
+  for (const std::uint32_t size : pair.toy.model.users.sizes) params += size, ++user_sizes[size];
+  for (const std::uint32_t size : pair.toy.model.items.sizes) params += size, ++item_sizes[size];
+  EXPECT_EQ(summary.params, params);
+  EXPECT_EQ(summary.user_sizes, user_sizes);
+  EXPECT_EQ(summary.item_sizes, item_sizes);
+  if (options.precision == Precision::kFloat32 && options.layout == RowLayout::kPrefix) {
+    EXPECT_EQ(summary.table_bytes, 4 * params + 8 * (options.max_dim + 1));
+  }
+  std::uint64_t interactions = 0;
+  for (const auto& list : pair.toy.model.items_of) interactions += list.size();
+  EXPECT_EQ(summary.interactions, interactions);
+}
+
+void expect_same_file(const ToyOptions& options) {
+  ToyModel toy(options);
+  const std::string file = toy.encode();
+  EXPECT_EQ(ToyModel(options).encode(), file);
+  for (auto& list : toy.model.items_of) std::reverse(list.begin(), list.end());
+  std::reverse(toy.model.facts.begin(), toy.model.facts.end());
+  EXPECT_EQ(toy.encode(), file);
+}
+
+void expect_same_on_threads(const ToyOptions& options) {
+  const Pair pair(options);
+  const auto all_answers = [&] {
+    std::vector<std::pair<std::string, float>> answers;
+    const auto keep = [&](const std::vector<ScoredItem>& items) {
+      for (const ScoredItem& item : items) answers.emplace_back(item.item, item.score);
+    };
+    for (const std::string& user : pair.users()) keep(pair.model.recommend(user, 4));
+    for (const std::string_view item : pair.items()) {
+      keep(pair.model.similar_items(item, 3));
+      keep(pair.model.recommend_for_items(std::span(&item, 1), 3));
+      for (const float value : pair.model.item_vector(item)) answers.emplace_back("", value);
+    }
+    return answers;
+  };
+  const auto expected = all_answers();
+  ASSERT_FALSE(expected.empty());
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) wrong += all_answers() == expected ? 0 : 1;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+std::vector<ToyOptions> all_kinds() {
+  std::vector<ToyOptions> kinds;
+  for (const Precision precision :
+       {Precision::kFloat32, Precision::kFloat16, Precision::kInt8, Precision::kInt4}) {
+    for (const RowLayout layout : {RowLayout::kPrefix, RowLayout::kMasked}) {
+      for (std::uint8_t layers = 0; layers <= 4; ++layers) {
+        ToyOptions options = layers == 0 ? ToyOptions() : test::toy_graph(layers);
+        options.precision = precision;
+        options.layout = layout;
+        options.seed = static_cast<std::uint32_t>(kinds.size()) + 1;
+        options.interactions = layers > 0 || kinds.size() % 2 == 0;
+        // More than one block of ids and of lists, and more than one byte of bitmaps.
+        if (layers == 3) options.users = 40, options.items = 35, options.max_dim = 11;
+        kinds.push_back(options);
+      }
+    }
+  }
+  ToyOptions materialised;
+  materialised.backbone = FileBackbone::kLightGcn;
+  kinds.push_back(materialised);
+  ToyOptions deep = test::toy_graph(16);
+  kinds.push_back(deep);
+  return kinds;
+}
+
+std::string kind_name(const ToyOptions& options) {
+  return std::string(options.backbone == FileBackbone::kMf ? "mf" : "lightgcn") +
+         std::to_string(options.layers) + std::string(precision_name(options.precision)) +
+         (options.layout == RowLayout::kPrefix ? "prefix" : "masked");
+}
+
+// In one test and not in many: under the sanitizers a process costs more than what it tests.
+void for_every_kind(const std::function<void(const ToyOptions&)>& expect) {
+  for (const ToyOptions& options : all_kinds()) {
+    SCOPED_TRACE(kind_name(options));
+    expect(options);
+  }
+}
+
+TEST(EveryKindOfModel, AnswersAreThoseByHand) { for_every_kind(expect_answers_by_hand); }
+TEST(EveryKindOfModel, RowsAreOrderedBySizeAndInteractions) {
+  for_every_kind(expect_order_of_rows);
+}
+TEST(EveryKindOfModel, PartsAddUpAndTheSummaryIsTrue) { for_every_kind(expect_true_summary); }
+TEST(EveryKindOfModel, TheSameModelIsTheSameFileInAnyOrderOfLists) {
+  for_every_kind(expect_same_file);
+}
+TEST(EveryKindOfModel, ManyThreadsGetTheAnswersOfOne) { for_every_kind(expect_same_on_threads); }
+
+// The same model with its vectors computed beforehand.
+TEST(Model, GraphAndMaterialisedGiveTheSame) {
+  for (std::uint8_t layers = 1; layers <= 4; ++layers) {
+    for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+      ToyOptions options = test::toy_graph(layers);
+      options.users = 30;
+      options.items = 25;
+      options.seed = seed;
+      const Pair graph(options);
+      ModelToWrite flat = graph.toy.model;
+      flat.serving = Serving::kVectors;
+      flat.layers = 0;
+      std::vector<float> user_values;
+      std::vector<float> item_values;
+      for (const auto& row : graph.vectors.users) {
+        for (const double value : row) user_values.push_back(static_cast<float>(value));
+      }
+      for (const auto& row : graph.vectors.items) {
+        for (const double value : row) item_values.push_back(static_cast<float>(value));
+      }
+      flat.users.values = user_values;
+      flat.items.values = item_values;
+      flat.users.sizes.assign(flat.users.ids.size(), options.max_dim);
+      flat.items.sizes.assign(flat.items.ids.size(), options.max_dim);
+      const std::vector<std::byte> bytes = exact_bytes(encode_model(flat));
+      const Model materialised = Model::from_bytes(bytes);
+      for (const std::string& user : graph.users()) {
+        const auto a = graph.model.recommend(user, 100);
+        const auto b = materialised.recommend(user, 100);
+        ASSERT_EQ(a.size(), b.size());
+        double largest = 0;
+        for (const ScoredItem& item : b) largest = std::max(largest, std::abs(double{item.score}));
+        std::map<std::string_view, float> scores;
+        for (const ScoredItem& item : b) scores[item.item] = item.score;
+        for (const ScoredItem& item : a) {
+          ASSERT_TRUE(scores.contains(item.item));
+          EXPECT_NEAR(item.score, scores[item.item], 1e-4 * largest);
+        }
+      }
+    }
+  }
+}
+
+TEST(Model, TellsWhatIsUnknown) {
+  for (const ToyOptions& options : {ToyOptions(), test::toy_graph(2)}) {
+    const Pair pair(options);
+    const Model& model = pair.model;
+    const std::string& user = pair.users()[0];
+    const std::string_view item = pair.items()[0];
+    EXPECT_FALSE(model.has_user("nobody"));
+    EXPECT_FALSE(model.has_item(user));
+    EXPECT_EQ(error_of([&] { model.recommend("nobody", 3); }), "unknown user 'nobody'");
+    EXPECT_EQ(error_of([&] { model.user_vector(""); }), "unknown user ''");
+    EXPECT_EQ(error_of([&] { model.seen_items("nobody"); }), "unknown user 'nobody'");
+    EXPECT_EQ(error_of([&] { model.similar_items("what", 3); }), "unknown item 'what'");
+    EXPECT_EQ(error_of([&] { model.item_vector("what"); }), "unknown item 'what'");
+    EXPECT_EQ(error_of([&] { model.score("nobody", item); }), "unknown user 'nobody'");
+    EXPECT_EQ(error_of([&] { model.score(user, "what"); }), "unknown item 'what'");
+    const std::string_view given[] = {item, "what"};
+    EXPECT_EQ(error_of([&] { model.recommend_for_items(given, 3); }), "unknown item 'what'");
+    EXPECT_NE(error_of([&] { model.recommend_for_items({}, 3); }).find("empty list"),
+              std::string::npos);
+    EXPECT_EQ(error_of([&] { model.user_id(7); }), "user row 7 of 7");
+    EXPECT_EQ(error_of([&] { model.item_id(9); }), "item row 9 of 9");
+    EXPECT_EQ(error_of([&] { model.stored_user_row(7); }), "user row 7 of 7");
+    EXPECT_EQ(error_of([&] { model.stored_item_row(9); }), "item row 9 of 9");
+  }
+}
+
+TEST(Model, KnowsItsFacts) {
+  const Pair pair(ToyOptions{});
+  ASSERT_EQ(pair.model.facts().size(), 3U);
+  ASSERT_NE(pair.model.fact("seed"), nullptr);
+  EXPECT_EQ(*pair.model.fact("seed"), Model::Fact(std::int64_t{1}));
+  EXPECT_EQ(*pair.model.fact("dataset.name"), Model::Fact(std::string("toy")));
+  EXPECT_EQ(*pair.model.fact("test.recall"), Model::Fact(0.25));
+  EXPECT_EQ(pair.model.fact("see"), nullptr);
+}
+
+TEST(Model, OpensAFileAndSurvivesAMove) {
+  const TempFolder folder;
+  const Pair pair(test::toy_graph(3));
+  Model opened = Model::open(folder.write("model.bet", pair.toy.encode()));
+  const auto expected = pair.model.recommend(pair.users()[0], 100);
+  const Model moved = std::move(opened);
+  std::filesystem::remove(folder / "model.bet");  // it stays mapped
+  const auto found = moved.recommend(pair.users()[0], 100);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].item, expected[i].item);
+    EXPECT_EQ(found[i].score, expected[i].score);
+  }
+}
+
+TEST(Model, NamesTheFileThatCannotBeOpened) {
+  const TempFolder folder;
+  const auto error = [&](const std::string& path) { return error_of([&] { Model::open(path); }); };
+  EXPECT_NE(error(folder / "none.bet").find("none.bet: No such file"), std::string::npos);
+  EXPECT_NE(error(folder.path()).find("is no file"), std::string::npos);
+  EXPECT_NE(error(folder.write("empty.bet", "")).find("empty.bet: no model file: only 0 bytes"),
+            std::string::npos);
+  EXPECT_NE(error(folder.write("text.bet", std::string(100, 'x')))
+                .find("text.bet: no model file: it begins otherwise"),
+            std::string::npos);
+}
+
+TEST(Model, WithoutUsersItemsOrValues) {
+  for (const bool graph : {false, true}) {
+    for (const auto& [users, items] :
+         {std::pair(0U, 0U), std::pair(0U, 2U), std::pair(2U, 0U), std::pair(1U, 1U)}) {
+      ToyOptions options = graph ? test::toy_graph(2) : ToyOptions();
+      options.users = users;
+      options.items = items;
+      const ToyModel toy(options);
+      const std::vector<std::byte> bytes = exact_bytes(toy.encode());
+      const Model model = Model::from_bytes(bytes);
+      EXPECT_EQ(model.num_users(), users);
+      for (std::uint32_t row = 0; row < users; ++row) {
+        EXPECT_EQ(model.recommend(model.user_id(row), 5).size(), items);
+      }
+      for (std::uint32_t row = 0; row < items; ++row) {
+        EXPECT_EQ(model.similar_items(model.item_id(row), 5).size(), items - 1);
+      }
+    }
+  }
+  ToyModel toy(ToyOptions{});
+  toy.model.users.sizes.assign(toy.model.users.ids.size(), 0);
+  toy.model.items.sizes.assign(toy.model.items.ids.size(), 0);
+  const std::vector<std::byte> bytes = exact_bytes(toy.encode());
+  const Model model = Model::from_bytes(bytes);
+  EXPECT_EQ(model.dimension(), 0U);
+  for (const ScoredItem& item : model.recommend("u0", 100)) EXPECT_EQ(item.score, 0);
+}
+
+}  // namespace
+}  // namespace bet

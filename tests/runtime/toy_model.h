@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "runtime/model_writer.h"
+
+namespace bet::test {
+
+// std::mt19937 whose numbers are of 32 bits in their type too.
+using Random = std::independent_bits_engine<std::mt19937, 32, std::uint32_t>;
+
+using Matrix = std::vector<std::vector<double>>;  // [index, column]
+
+struct ToyOptions {
+  std::uint32_t users = 7;
+  std::uint32_t items = 9;
+  std::uint32_t max_dim = 5;
+  FileBackbone backbone = FileBackbone::kMf;
+  Serving serving = Serving::kVectors;
+  Precision precision = Precision::kFloat32;
+  RowLayout layout = RowLayout::kPrefix;
+  std::uint8_t layers = 0;
+  bool interactions = true;
+  std::uint32_t seed = 1;
+};
+
+ToyOptions toy_graph(std::uint8_t layers);
+
+// Random rows, among them empty ones; the last user and the last item have no interactions. What
+// lies in columns that are not kept must not be read: it is huge.
+struct ToyModel {
+  explicit ToyModel(const ToyOptions& options);
+  ToyModel(const ToyModel&) = delete;
+  ToyModel& operator=(const ToyModel&) = delete;
+
+  std::string encode() const { return encode_model(model); }
+
+  ModelToWrite model;
+  std::vector<float> user_values, item_values;
+  Matrix user_rows, item_rows;  // as kept, max_dim columns
+};
+
+struct Vectors {
+  Matrix users, items;
+};
+
+// (E + AE + .. + A^L E) / (L + 1) with the whole matrix A, in doubles.
+Vectors propagate(const Matrix& user_rows, const Matrix& item_rows,
+                  const std::vector<std::vector<std::uint32_t>>& items_of, int layers);
+
+double dot(const std::vector<double>& a, const std::vector<double>& b);
+
+// Memory that ends with the bytes, so that the address sanitizer sees a read behind them.
+std::vector<std::byte> exact_bytes(const std::string& file);
+
+}  // namespace bet::test
