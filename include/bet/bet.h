@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming): names as C programs have them */
+
 typedef struct bet_model bet_model;
 
 enum {
@@ -30,6 +32,8 @@ typedef struct bet_scored_item {
   size_t item_length;
   float score;
 } bet_scored_item;
+
+/* NOLINTEND(readability-identifier-naming) */
 
 /* Never null. */
 BET_API const char* bet_error(void);

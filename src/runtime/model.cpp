@@ -125,6 +125,7 @@ class Model::Impl {
 
   std::vector<ScoredItem> named(const std::vector<RankedItem>& items) const {
     std::vector<ScoredItem> result;
+    result.reserve(items.size());
     for (const RankedItem& item : items) result.push_back({item_ids_.name(item.row), item.score});
     return result;
   }

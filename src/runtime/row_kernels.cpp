@@ -24,7 +24,7 @@ struct Found {
 };
 
 const Found& found() {
-  static const Found kFound = [] {
+  static const Found once = [] {
     Found sets;
     sets.sets[sets.count++] = &row_plain::kRowKernels;
 #ifdef __x86_64__
@@ -38,7 +38,7 @@ const Found& found() {
 #endif
     return sets;
   }();
-  return kFound;
+  return once;
 }
 
 }  // namespace
