@@ -108,6 +108,19 @@ ExportChoice export_choice(const FitCommand& options) {
           options.serving == "materialised" && options.backbone != "mf"};
 }
 
+// Propagated vectors are as wide as the plan's largest size, which is the mean size at least: where
+// not even that fits, nothing is begun.
+void check_vectors_can_fit(const FitCommand& options, const TableShape& shape,
+                           const ResolvedBudget& budget) {
+  if (!export_choice(options).materialised || !parse_budget(options.budget).in_bytes()) return;
+  const std::uint64_t width = (budget.params + shape.num_rows() - 1) / shape.num_rows();
+  const SizePlan equal = equal_plan(shape, width * shape.num_rows());
+  const std::uint64_t bytes = exported_table_bytes(equal, export_choice(options));
+  BET_CHECK(bytes <= budget.bytes, "the propagated vectors would take at least ", bytes,
+            " bytes, more than --budget ", options.budget,
+            "; --serving graph stores the table alone");
+}
+
 // The promise, checked on a plan that is about to be trained.
 void check_promise(const SizePlan& plan, const FitCommand& options, const Json& budget) {
   if (budget.is_null()) return;
@@ -185,6 +198,7 @@ class FitRun {
                            {"validation", parts.validation},
                            {"test", parts.test}};
     const AskedBudget budget = resolve(options_, shape);
+    if (!options_.budget.empty()) check_vectors_can_fit(options_, shape, budget.resolved);
     const bool searches = options_.method == "bet" && !budget.covers_full;
     const double load_seconds = seconds_since(start);
     if (!folder_of_run) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "bet/model.h"
@@ -120,12 +121,16 @@ TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {
     EXPECT_NE(refused.err.find("more than the run's --budget 64KiB"), std::string::npos)
         << refused.err;
   }
-  const ProgramResult early =
-      run_bet({"fit", "demo", "--method", "sided", "--budget", "64KiB", "--serving", "materialised",
-               "--out", "/tmp/bet-never-made"});
-  EXPECT_EQ(early.exit_code, 1);
-  EXPECT_NE(early.err.find("--serving graph stores the table alone"), std::string::npos)
-      << early.err;
+  const TempFolder folder;
+  for (const char* method : {"sided", "bet"}) {
+    const ProgramResult early =
+        run_bet({"fit", "demo", "--method", method, "--budget", "64KiB", "--serving",
+                 "materialised", "--out", (folder / "run").string()});
+    EXPECT_EQ(early.exit_code, 1);
+    EXPECT_NE(early.err.find("--serving graph stores the table alone"), std::string::npos)
+        << early.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "run")) << "nothing is begun";
+  }
 }
 
 TEST(BetServe, VerifiesServesAndSaysWhatIsWrong) {
