@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/model_export.h"
 #include "cli/run_folder.h"
@@ -32,9 +31,7 @@ void export_run(const ExportCommand& command) {
   if (!command.data.empty()) options.data.path = command.data;
   if (!command.precision.empty()) options.precision = command.precision;
   if (!command.serving.empty()) options.serving = command.serving;
-  ExportChoice choice;
-  choice.precision = *parse_precision(options.precision);
-  choice.materialised = options.serving == "materialised" && options.backbone != "mf";
+  ExportChoice choice = export_choice(options);
   choice.with_seen = !command.without_seen;
 
   Dataset dataset = options.data.load();
@@ -45,23 +42,11 @@ void export_run(const ExportCommand& command) {
             command.run, " was trained on (hash ", hash, ")");
   std::ifstream in(run.report());
   const std::string report((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  const std::string bytes = make_model_file(dataset, split, options, model.table, choice,
-                                            facts_of(options, hash, report));
-  // A promise on bytes holds for every file that comes of the run.
-  if (!options.budget.empty() && parse_budget(options.budget).in_bytes()) {
-    const Model::Summary summary = Model::from_bytes(std::as_bytes(std::span(bytes))).summary();
-    const ResolvedBudget budget =
-        resolve_budget(parse_budget(options.budget), options.shape_of(dataset), choice.precision);
-    BET_CHECK(summary.table_bytes <= budget.bytes, "the ",
-              choice.materialised ? "propagated vectors take " : "table takes ",
-              summary.table_bytes, " bytes, more than the run's --budget ", options.budget);
-  }
   const std::filesystem::path out =
       command.out.empty() ? run.model() : std::filesystem::path(command.out);
-  AtomicFile file(out);
-  file.write(bytes);
-  file.commit();
-  std::fprintf(stderr, "%s: %s bytes\n", out.c_str(), with_commas(bytes.size()).c_str());
+  const std::uint64_t bytes = write_model_file(out, dataset, split, options, model.table, choice,
+                                               facts_of(options, hash, report));
+  std::fprintf(stderr, "%s: %s bytes\n", out.c_str(), with_commas(bytes).c_str());
 }
 
 }  // namespace

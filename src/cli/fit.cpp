@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/resident_memory.h"
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/interrupt.h"
@@ -101,11 +101,6 @@ Json trial_json(const Trial& trial) {
           {"item_shape", origin.item_shape},
           {"largest_size", trial.sampled.plan.largest_size()},
           {"seconds", trial.seconds}};
-}
-
-ExportChoice export_choice(const FitCommand& options) {
-  return {*parse_precision(options.precision),
-          options.serving == "materialised" && options.backbone != "mf"};
 }
 
 // Propagated vectors are as wide as the plan's largest size, which is the mean size at least: where
@@ -279,13 +274,9 @@ class FitRun {
     report["peak_rss_bytes"] = peak_resident_bytes();
     report["versions"] = versions_json();
     const Clock::time_point export_start = Clock::now();
-    const std::string model =
-        make_model_file(dataset, split, options_, result.table, export_choice(options_),
-                        facts_of(options_, hash, report.dump()));
-    AtomicFile file(run.model());
-    file.write(model);
-    file.commit();
-    report["used"]["file_bytes"] = model.size();
+    report["used"]["file_bytes"] =
+        write_model_file(run.model(), dataset, split, options_, result.table,
+                         export_choice(options_), facts_of(options_, hash, report.dump()));
     report["seconds"]["export"] = seconds_since(export_start);
     report["seconds"]["total"] = seconds_since(start);
     run.write_report(report.dump(2));

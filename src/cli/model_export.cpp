@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "model/backbone.h"
 #include "runtime/model_writer.h"
 
@@ -48,7 +49,25 @@ void add_facts(Facts& facts, const std::string& prefix, const Json& object) {
   }
 }
 
+// The promise of a byte budget, on what is about to be written.
+void check_bytes(const std::string& file, const FitCommand& options, const ExportChoice& choice,
+                 const TableShape& shape) {
+  if (options.budget.empty()) return;
+  const Budget budget = parse_budget(options.budget);
+  if (!budget.in_bytes()) return;
+  const std::uint64_t bytes =
+      Model::from_bytes(std::as_bytes(std::span(file)), Trust::kChecksums).summary().table_bytes;
+  BET_CHECK(bytes <= resolve_budget(budget, shape, choice.precision).bytes, "the ",
+            choice.materialised ? "propagated vectors take " : "table takes ", bytes,
+            " bytes, more than the run's --budget ", options.budget);
+}
+
 }  // namespace
+
+ExportChoice export_choice(const FitCommand& options) {
+  return {*parse_precision(options.precision),
+          options.serving == "materialised" && options.backbone != "mf"};
+}
 
 std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice) {
   if (!choice.materialised) return plan.stored_bytes(choice.precision);
@@ -57,8 +76,9 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
   return table_bytes(0, plan.shape(), choice.precision) + plan.shape().num_rows() * row;
 }
 
-std::string make_model_file(const Dataset& ids, const Split& split, const FitCommand& options,
-                            const MaskedTable& table, const ExportChoice& choice, Facts facts) {
+std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset& ids,
+                               const Split& split, const FitCommand& options,
+                               const MaskedTable& table, const ExportChoice& choice, Facts facts) {
   const FitOptions fit = options.resolve();
   const bool is_graph = options.backbone == "lightgcn";
   ModelToWrite model;
@@ -99,7 +119,12 @@ std::string make_model_file(const Dataset& ids, const Split& split, const FitCom
       model.items_of.emplace_back(items.begin(), items.end());
     }
   }
-  return encode_model(model);
+  const std::string bytes = encode_model(model);
+  check_bytes(bytes, options, choice, options.shape_of(ids));
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+  return bytes.size();
 }
 
 Facts facts_of(const FitCommand& options, const std::string& data_hash,

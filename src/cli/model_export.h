@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "base/precision.h"
@@ -19,12 +20,18 @@ struct ExportChoice {
   bool with_seen = true;      // a graph needs them in any case
 };
 
+// As the options say.
+ExportChoice export_choice(const FitCommand& options);
+
 // Bytes of the two row sections under a plan: what a byte budget is a promise on.
 std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice);
 
-// The bytes of a model file (docs/format.md) of a final model. Users and items come from `ids`.
-std::string make_model_file(const Dataset& ids, const Split& split, const FitCommand& options,
-                            const MaskedTable& table, const ExportChoice& choice, Facts facts);
+// Writes the file (docs/format.md) of a final model, whole or not at all, and returns its size.
+// Users and items come from `ids`. Throws, and writes nothing, where the bytes of its table break
+// the options' budget.
+std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset& ids,
+                               const Split& split, const FitCommand& options,
+                               const MaskedTable& table, const ExportChoice& choice, Facts facts);
 
 // What a run's report and options say, for the file.
 Facts facts_of(const FitCommand& options, const std::string& data_hash,

@@ -1,7 +1,5 @@
 #include "cli/report.h"
 
-#include <sys/resource.h>
-
 #include "kernels/kernels.h"
 #include "model/threads.h"
 
@@ -15,12 +13,6 @@ nlohmann::ordered_json metrics_json(const Metrics& metrics) {
     json["ndcg@" + std::to_string(kCutoffs[i])] = metrics.ndcg[i];
   }
   return json;
-}
-
-std::uint64_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 nlohmann::ordered_json versions_json() {

@@ -12,9 +12,6 @@ namespace bet {
 // {"recall@5": ..., "ndcg@5": ..., ...}; null where no user was counted.
 nlohmann::ordered_json metrics_json(const Metrics& metrics);
 
-// Most memory that this process has held.
-std::uint64_t peak_resident_bytes();
-
 // What made a run: {"bet", "torch", "kernels"}.
 nlohmann::ordered_json versions_json();
 

@@ -5,8 +5,8 @@
 
 namespace bet {
 
-// IEEE 754 half precision by hand: C++20 has no such type. No branches but selections, so that
-// loops over many become vector code.
+// IEEE 754 half precision by hand: C++20 has no such type. Reading has no branches: loops over
+// many become vector code.
 inline float half_to_float(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13;

@@ -31,18 +31,26 @@ std::unique_ptr<FitnessPredictor> make_predictor(const SearchOptions& options,
   return nullptr;
 }
 
-std::string trial_text(const Trial& trial) {
+// The next plan to probe, and what finding it took.
+struct Chosen {
+  Trial trial;
+  double error = 0;  // of the predictor while it learnt, squared, mean over its steps
+  double seconds = 0;
+};
+
+std::string trial_text(const Trial& trial, double error) {
   char text[256];
-  std::snprintf(text, sizeof(text),
-                "probe %u  %s  fitness %.5f  predicted %s  users %.3f of the budget, %s "
-                "%.3f / %s %.3f  largest size %u  %.2f s",
-                trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
-                trial.predicted ? std::to_string(*trial.predicted).c_str() : "-",
-                trial.sampled.origin.user_share,
-                std::string(family_name(trial.sampled.origin.user_family)).c_str(),
-                trial.sampled.origin.user_shape,
-                std::string(family_name(trial.sampled.origin.item_family)).c_str(),
-                trial.sampled.origin.item_shape, trial.sampled.plan.largest_size(), trial.seconds);
+  std::snprintf(
+      text, sizeof(text),
+      "probe %u  %s  fitness %.5f  predicted %s  error %.2e  users %.3f of the budget, %s "
+      "%.3f / %s %.3f  largest size %u  %.2f s",
+      trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
+      trial.predicted ? std::to_string(*trial.predicted).c_str() : "-", error,
+      trial.sampled.origin.user_share,
+      std::string(family_name(trial.sampled.origin.user_family)).c_str(),
+      trial.sampled.origin.user_shape,
+      std::string(family_name(trial.sampled.origin.item_family)).c_str(),
+      trial.sampled.origin.item_shape, trial.sampled.plan.largest_size(), trial.seconds);
   return text;
 }
 
@@ -73,11 +81,11 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
 
   // Lines 16 to 19, before the choice of iteration `of`: N steps on random members.
   const auto learn = [&](std::uint32_t of, std::span<const Trial> members) {
-    if (!predictor) return;
+    if (!predictor) return 0.0;
     std::vector<MeasuredPlan> measured;
     for (const Trial& member : members) measured.push_back({&member.sampled.plan, member.fitness});
     RandomStream random(options.seed, "predictor members", of);
-    predictor->learn(measured, options.predictor_steps, random);
+    return predictor->learn(measured, options.predictor_steps, random);
   };
   // Lines 4 to 12: m plans, and one of them.
   const auto choose = [&](std::uint32_t of, std::span<const Trial> members, const Trial* running) {
@@ -100,13 +108,13 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
   result.own_seconds = result.waited_seconds = seconds_since(begin);
   for (;; ++t) {  // line 3
     const bool last = t == options.num_iterations;
-    std::future<std::pair<Trial, double>> next;
+    std::future<Chosen> next;
     if (!last) {
       next = std::async(std::launch::async, [&] {
         const Clock::time_point start = Clock::now();
-        learn(t + 1, population);
+        const double error = learn(t + 1, population);
         Trial chosen = choose(t + 1, population, &trial);
-        return std::pair(std::move(chosen), seconds_since(start));
+        return Chosen{std::move(chosen), error, seconds_since(start)};
       });
     }
     // Lines 13 and 14: finetune a copy of Theta under its mask, measure it.
@@ -120,14 +128,14 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     trial.seconds = seconds_since(begin);
 
     begin = Clock::now();
-    std::optional<std::pair<Trial, double>> chosen;
+    std::optional<Chosen> chosen;
     if (!last) chosen = next.get();
     population.push_back(std::move(trial));  // line 15
     const Clock::time_point stores = Clock::now();
     store.add(population.back(), predictor ? predictor->state() : std::vector<double>());
-    result.own_seconds += seconds_since(stores) + (chosen ? chosen->second : 0);
+    result.own_seconds += seconds_since(stores) + (chosen ? chosen->seconds : 0);
     result.waited_seconds += seconds_since(begin);
-    if (hooks.log) hooks.log(trial_text(population.back()));
+    if (hooks.log) hooks.log(trial_text(population.back(), chosen ? chosen->error : 0));
     if (hooks.progress) {
       char detail[48];
       std::snprintf(detail, sizeof(detail), "best fitness %.4f", best_fitness(population));
@@ -135,7 +143,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
           {"search", static_cast<double>(t), static_cast<double>(options.num_iterations), detail});
     }
     if (last) break;
-    trial = std::move(chosen->first);
+    trial = std::move(chosen->trial);
   }
   return result;
 }

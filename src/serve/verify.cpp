@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "base/resident_memory.h"
 #include "plan/budget.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
@@ -22,15 +22,6 @@ struct VerifyCommand {
   std::uint32_t requests = 100;
   bool json = false;
 };
-
-// Most memory that this process has held, from /proc; 0 where there is none.
-std::uint64_t peak_resident_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return 1024 * std::stoull(line.substr(6));
-  }
-  return 0;
-}
 
 // The promise of a budget: on parameters or on the table's bytes, whichever it was given in.
 Json check_budget(const VerifyCommand& command, const Model& model) {
