@@ -109,7 +109,7 @@ void full_ranking_top20(benchmark::State& state) {
   const SizePlan plan = equal_sizes(width);
   ModelInTraining model(graph(), std::span(&plan, 1), {}, named_schedule("paper"));
   for (int i = 0; i < 100; ++i) model.step();
-  const at::Tensor vectors = model.vectors();
+  const at::Tensor vectors = model.ranking().vectors;
   for (auto _ : state) {
     benchmark::DoNotOptimize(evaluate(vectors, {0, width}, split(), HeldOut::kTest, graph()));
   }

@@ -34,7 +34,8 @@ using TableFor = std::function<MaskedTable(const Dataset& dataset, const std::st
 
 Json evaluate_table(const EvaluateCommand& command, const FitCommand& options,
                     const std::string& backbone_name, const TableFor& table_for) {
-  const FitOptions fit = options.resolve();
+  FitOptions fit = options.resolve();
+  fit.model.backbone = backbone_name;
   BET_CHECK(fit.final_part != TrainingPart::kAll, command.subject,
             ": was trained on every interaction; nothing is held out to measure on");
   Dataset dataset = options.data.load();
@@ -43,9 +44,8 @@ Json evaluate_table(const EvaluateCommand& command, const FitCommand& options,
   const MaskedTable table = table_for(dataset, hash);
   const at::Device device = find_device(command.device);
   const Graph graph = make_graph(split, fit.final_part).to(device);
-  const auto backbone = make_backbone(backbone_name, graph, fit.model.precision);
-  const Metrics test = evaluate(backbone->vectors(table.values.to(device)), table.models[0], split,
-                                HeldOut::kTest, graph);
+  const Ranking ranking = make_backbone(fit.model, graph)->ranking(table.to(device));
+  const Metrics test = evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
   return {{"run", command.subject}, {"users", test.num_users}, {"test", metrics_json(test)}};
 }
 

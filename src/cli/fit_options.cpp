@@ -8,6 +8,8 @@
 namespace bet {
 namespace {
 
+constexpr std::uint32_t kMostColumns = 0x7fff;  // of a row
+
 struct Effort {
   std::string_view name;
   std::string_view schedule;
@@ -74,8 +76,10 @@ void FitCommand::add_to(CLI::App& command) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command.add_option("--cache", cache, "folder that keeps pretrained models");
-  command.add_option("--backbone", backbone, "mf or lightgcn")
-      ->check(CLI::IsMember({"mf", "lightgcn"}))
+  std::vector<std::string> names;
+  for (const BackboneKind* kind : backbones()) names.emplace_back(kind->name);
+  command.add_option("--backbone", backbone, "one of " + backbone_names())
+      ->check(CLI::IsMember(names))
       ->capture_default_str();
   command.add_option("--effort", effort, "quick, normal or paper: sets what is not given")
       ->check(CLI::IsMember({"quick", "normal", "paper"}))
@@ -110,10 +114,10 @@ void FitCommand::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   command.add_option("--dim", dim, "full embedding size")
-      ->check(CLI::Range(1, 0x7fff))
+      ->check(CLI::Range(1U, kMostColumns))
       ->capture_default_str();
   command.add_option("--min-dim", min_dim, "smallest embedding size; 0 needs a graph backbone")
-      ->check(CLI::Range(0, 0x7fff))
+      ->check(CLI::Range(0U, kMostColumns))
       ->capture_default_str();
   command.add_option("--seed", seed, "seed of everything but the split")->capture_default_str();
   command.add_option("--threads", threads, "0: one per core")
@@ -138,8 +142,12 @@ std::filesystem::path FitCommand::folder() const {
 FitOptions FitCommand::resolve() const {
   BET_CHECK(!budget.empty() || method == "full", "--method ", method, " needs --budget");
   BET_CHECK(min_dim <= dim, "--min-dim ", min_dim, " is above --dim ", dim);
-  BET_CHECK(min_dim > 0 || backbone != "mf",
-            "--min-dim 0 needs a graph: with mf a user or an item without parameters has no score");
+  const BackboneKind& kind = find_backbone(backbone);
+  BET_CHECK(min_dim > 0 || kind.uses_graph, "--min-dim 0 needs a graph: with ", backbone,
+            " a user or an item without parameters has no score");
+  BET_CHECK(std::uint64_t{dim} * kind.tables <= kMostColumns, "--dim ", dim, " is too large for ",
+            backbone, ", which has ", kind.tables, " embeddings a row; at most ",
+            kMostColumns / kind.tables);
   const Effort& preset = find_effort(effort);
   FitOptions options;
   options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule);
@@ -155,6 +163,7 @@ FitOptions FitCommand::resolve() const {
   options.schedule.validate();
   options.model.backbone = backbone;
   options.model.seed = seed;
+  options.model.dim = dim;
   options.model.precision = rows == "bf16" ? RowPrecision::kBfloat16 : RowPrecision::kFloat32;
   options.final_part = parse_part(final_part);
   return options;
@@ -176,7 +185,7 @@ FitCommand::SearchChoice FitCommand::resolve_search() const {
 }
 
 TableShape FitCommand::shape_of(const Dataset& dataset) const {
-  return {dataset.num_users(), dataset.num_items(), dim, min_dim};
+  return {dataset.num_users(), dataset.num_items(), dim, min_dim, find_backbone(backbone).tables};
 }
 
 std::filesystem::path FitCommand::cache_folder() const {

@@ -66,7 +66,7 @@ void check_bytes(const std::string& file, const FitCommand& options, const Expor
 
 ExportChoice export_choice(const FitCommand& options) {
   return {*parse_precision(options.precision),
-          options.serving == "materialised" && options.backbone != "mf"};
+          options.serving == "materialised" && find_backbone(options.backbone).uses_graph};
 }
 
 std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice) {
@@ -91,12 +91,14 @@ std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset&
 
   // What is stored, and the vectors that the reader will make of it.
   const Graph graph = make_graph(split, fit.final_part);
-  const auto backbone = make_backbone(options.backbone, graph, RowPrecision::kFloat32);
+  ModelOptions exact = fit.model;
+  exact.precision = RowPrecision::kFloat32;
+  const auto backbone = make_backbone(exact, graph);
   const std::int64_t width = table.models[0].width;
   at::Tensor stored = table.values.slice(1, 0, width).contiguous().clone();
   at::Tensor sizes = table.sizes[0].contiguous().clone();
   if (choice.materialised) {
-    stored = backbone->vectors(table.values).slice(1, 0, width).contiguous().clone();
+    stored = backbone->ranking(table).vectors.slice(1, 0, width).contiguous().clone();
     sizes.fill_(static_cast<std::int16_t>(width));
   }
   const std::int16_t* const row_sizes = sizes.data_ptr<std::int16_t>();
@@ -104,9 +106,10 @@ std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset&
   round_rows(read, row_sizes, choice.precision);
   at::Tensor vectors = read;
   if (model.serving == Serving::kGraph) {
-    at::Tensor padded = table.values.clone();
-    padded.slice(1, 0, width).copy_(read);
-    vectors = backbone->vectors(padded);
+    MaskedTable as_read = table;
+    as_read.values = table.values.clone();
+    as_read.values.slice(1, 0, width).copy_(read);
+    vectors = backbone->ranking(as_read).vectors;
   }
   const at::Tensor norms = vectors.slice(0, split.num_users()).norm(2, 1).contiguous();
   model.item_norms.assign(norms.data_ptr<float>(), norms.data_ptr<float>() + norms.numel());

@@ -4,16 +4,11 @@
 #include <cstdint>
 
 #include "base/random.h"
+#include "kernels/dropout.h"
 #include "kernels/kernels.h"
 
 // How the rows of a batch are drawn: pure functions of seed, step and place (Philox), compiled for
 // the CPU and for the GPU, so that every device and any number of threads draws the same batches.
-
-#ifdef __CUDACC__
-#define BET_HOST_DEVICE __host__ __device__
-#else
-#define BET_HOST_DEVICE
-#endif
 
 namespace bet {
 
@@ -62,12 +57,6 @@ BET_HOST_DEVICE inline std::uint64_t scaled_wide(std::uint64_t word, std::uint64
 BET_HOST_DEVICE inline std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 BET_HOST_DEVICE inline std::uint32_t high(std::uint64_t x) {
   return static_cast<std::uint32_t>(x >> 32);
-}
-
-BET_HOST_DEVICE inline std::uint32_t mixed(std::uint32_t x) {  // the finaliser of MurmurHash3
-  x = (x ^ (x >> 16)) * 0x85ebca6bU;
-  x = (x ^ (x >> 13)) * 0xc2b2ae35U;
-  return x ^ (x >> 16);
 }
 
 // A pseudo-random permutation of 0 .. count-1, by its place: a Feistel network that walks its cycle

@@ -33,7 +33,10 @@ __global__ void adam_kernel(const AdamArgs args, std::size_t num_rows, double* p
     const auto column = static_cast<std::uint32_t>(i % quads) * 4;
     const std::uint32_t size = args.sizes[row];
     if (column >= size) continue;
-    const auto count = static_cast<float>(args.batch_offsets[row + 1] - args.batch_offsets[row]);
+    const float count =
+        args.batch_offsets != nullptr
+            ? static_cast<float>(args.batch_offsets[row + 1] - args.batch_offsets[row])
+            : 0.0F;
     const float l2 = args.l2 * count;
     const std::size_t place = row * args.stride + args.first_column + column;
     float4 p = *quad(args.parameter + place);

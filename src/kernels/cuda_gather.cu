@@ -51,18 +51,48 @@ struct Team {
   static constexpr bool kSpread = kLanes <= 8;
 };
 
+// Which of a row's entries are dropped.
+template <bool kDrops>
+class DropEntries {
+ public:
+  __device__ DropEntries(const GatherArgs& args, std::uint32_t row) : args_(args), row_(row) {
+    if (!kDrops) return;
+    key_ = drop_key(args.drop, args.drop.record->steps);
+    word_ = drop_row(key_, row);
+  }
+  __device__ bool has(std::uint32_t column) const {
+    if (!args_.drop_transposed) return is_dropped(args_.drop, word_, column);
+    return is_dropped(args_.drop, drop_row(key_, column), row_);
+  }
+
+ private:
+  const GatherArgs& args_;
+  std::uint32_t row_;
+  std::uint32_t key_ = 0;
+  std::uint32_t word_ = 0;
+};
+
+__device__ inline bool has_base(const GatherArgs& args, std::uint32_t row) {
+  if (args.base == nullptr) return false;
+  if (args.base_touched != nullptr && args.base_touched[row] == 0) return false;
+  return !args.drop_base || !DropEntries<true>(args, row).has(row);
+}
+
 // A team's sum over the entries columns[0 .. count) of the four columns at `column`; every thread
 // ends with the sum of its columns.
-template <typename T, bool kWeighted, typename In>
-__device__ float4 sum_entries(const GatherArgs& args, const std::uint32_t* columns,
-                              std::uint32_t count, std::uint32_t column, bool active) {
+template <typename T, bool kWeighted, bool kDrops, typename In>
+__device__ float4 sum_entries(const GatherArgs& args, std::uint32_t row,
+                              const std::uint32_t* columns, std::uint32_t count,
+                              std::uint32_t column, bool active) {
   const In* const in = rows_of<In>(args) + column;
   float4 sum = {0, 0, 0, 0};
   std::uint32_t rows[T::kAtOnce];
+  const DropEntries<kDrops> drop(args, row);
   const auto ask_for = [&](std::uint32_t e) {
 #pragma unroll
     for (int i = 0; i < T::kAtOnce; ++i) {
       rows[i] = e + i * T::kGroups < count ? __ldg(columns + e + i * T::kGroups) : ~0U;
+      if (kDrops && rows[i] != ~0U && drop.has(rows[i])) rows[i] = ~0U;
     }
   };
   std::uint32_t e = threadIdx.x % T::kTeam / T::kLanes;
@@ -101,8 +131,16 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
   float4 result = {0, 0, 0, 0};
   add(result, sum_scale, sum);
   const std::size_t place = row * args.stride + column;
-  if (args.base != nullptr && (args.base_touched == nullptr || args.base_touched[row] != 0)) {
-    add(result, args.base_scale[row], load(args.base + place));
+  if (has_base(args, static_cast<std::uint32_t>(row))) {
+    add(result, args.base_scale != nullptr ? args.base_scale[row] : 1.0F, load(args.base + place));
+  }
+  if (args.product != nullptr) {
+    const float4 other = load(args.product + place);
+    float* const out = args.out + 2 * row * args.stride + column;
+    *reinterpret_cast<float4*>(out) = result;
+    *reinterpret_cast<float4*>(out + args.stride) =
+        float4{result.x * other.x, result.y * other.y, result.z * other.z, result.w * other.w};
+    return;
   }
   if (args.out_bf16 != nullptr) {
     *reinterpret_cast<uint2*>(args.out_bf16 + place) =
@@ -114,7 +152,7 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
 
 // Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. What is known
 // of rows that are zero (in_touched) is not used: asking for it costs more than reading them.
-template <typename T, bool kWeighted, typename In>
+template <typename T, bool kWeighted, bool kDrops, typename In>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const GatherArgs args, std::uint32_t num_rows, std::uint32_t first_column,
                   std::uint32_t end_column) {
@@ -137,8 +175,8 @@ __global__ void __launch_bounds__(kThreads)
     const auto count = static_cast<std::uint32_t>(args.offsets[own + 1] - begin);
     is_long = count > kLongRow;
     if (!is_long) {
-      const float4 sum =
-          sum_entries<T, kWeighted, In>(args, args.columns + begin, count, column, active);
+      const float4 sum = sum_entries<T, kWeighted, kDrops, In>(args, own, args.columns + begin,
+                                                               count, column, active);
       if (lane < T::kLanes && active) write_row(args, own, column, sum);
     }
   }
@@ -151,8 +189,9 @@ __global__ void __launch_bounds__(kThreads)
     if (count <= kLongRow) continue;
     const std::uint64_t from = count * team / T::kTeams;
     const std::uint64_t to = count * (team + 1) / T::kTeams;
-    const float4 part = sum_entries<T, kWeighted, In>(
-        args, args.columns + begin + from, static_cast<std::uint32_t>(to - from), column, active);
+    const float4 part = sum_entries<T, kWeighted, kDrops, In>(
+        args, row, args.columns + begin + from, static_cast<std::uint32_t>(to - from), column,
+        active);
     if (lane < T::kLanes) parts[team][lane] = part;
     __syncthreads();
     if (team == 0 && lane < T::kLanes && active) {
@@ -170,8 +209,11 @@ void launch(const GatherArgs& args, std::size_t num_rows, std::uint32_t first_co
   using T = Team<kLanes>;
   const auto blocks = static_cast<unsigned>((num_rows + T::kTeams - 1) / T::kTeams);
   const unsigned slabs = (end_column - first_column + 4 * kLanes - 1) / (4 * kLanes);
-  const auto kernel =
-      args.column_weight != nullptr ? gather_kernel<T, true, In> : gather_kernel<T, false, In>;
+  const bool drops = args.drop.threshold != 0;
+  auto kernel = drops ? gather_kernel<T, false, true, In> : gather_kernel<T, false, false, In>;
+  if (args.column_weight != nullptr) {
+    kernel = drops ? gather_kernel<T, true, true, In> : gather_kernel<T, true, false, In>;
+  }
   kernel<<<dim3(blocks, slabs), kThreads, 0, stream>>>(args, static_cast<std::uint32_t>(num_rows),
                                                        first_column, end_column);
 }

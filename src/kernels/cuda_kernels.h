@@ -18,6 +18,10 @@ using Stream = CUstream_st*;  // cudaStream_t
 
 void gather_rows(const GatherArgs& args, std::size_t num_rows, Stream stream);
 
+void activate_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream);
+void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream);
+void split_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
+
 void draw_batch(const DrawArgs& args, Stream stream);
 
 // Groups the places of a batch by row, each row's in ascending order.

@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/dropout.h"
+#include "kernels/ngcf.h"
+
 // The hot loops, on plain pointers and a range of rows. They know no threads: callers run them over
 // disjoint ranges. Every kernel exists for several instruction sets; kernels() gives the best that
 // this machine has. kernels/cuda_kernels.h has their twins for the GPU, which take the same
@@ -41,13 +44,18 @@ struct GatherArgs {
   const std::uint16_t* in_bf16 = nullptr;      // bfloat16 rows
   const std::uint8_t* in_touched = nullptr;    // by column; rows of 0 are zero. null: not known
   const float* base = nullptr;                 // may be null: nothing is added
-  const float* base_scale = nullptr;           // by row
+  const float* base_scale = nullptr;           // by row; null: all one
   const std::uint8_t* base_touched = nullptr;  // by row; rows of 0 have a zero base. null: none
   const float* sum_scale = nullptr;            // by row; null: all one
   const float* factor = nullptr;               // one number; null: one
   const std::uint8_t* needed = nullptr;        // by row; rows of 0 are not written. null: all are
   float* out = nullptr;                        // fp32 rows to write; or
   std::uint16_t* out_bf16 = nullptr;           // bfloat16 rows
+  const float* product = nullptr;              // if not null, rows of `out` are twice as long: the
+                                               // result, and its product with this row, in fp32
+  Dropout drop;                                // of entries, by row and column
+  bool drop_transposed = false;                // by column and row instead
+  bool drop_base = false;                      // of base rows too, as entries (row, row)
   std::uint32_t stride = 0;
   bool past_cache = false;  // the fp32 result is too large for the caches: write it past them
 };
@@ -100,7 +108,8 @@ struct AdamArgs {
   std::uint32_t first_column = 0;  // as in BprArgs
   std::uint32_t columns = 0;
   const std::uint16_t* sizes = nullptr;          // by row
-  const std::uint64_t* batch_offsets = nullptr;  // places of row r in the batch: [r], [r + 1]
+  const std::uint64_t* batch_offsets = nullptr;  // places of row r in the batch: [r], [r + 1];
+                                                 // null: there is no regulariser
   float l2 = 0;
   float beta1 = 0.9F;
   float beta2 = 0.999F;
@@ -135,6 +144,10 @@ struct Kernels {
   void (*bpr_pools)(const BprArgs& args, std::size_t begin_block, std::size_t end_block);
   double (*adam_rows)(const AdamArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*rank_block)(const RankArgs& args);
+  void (*activate_rows)(const ActivateArgs& args, std::size_t begin_row, std::size_t end_row);
+  void (*activate_back_rows)(const ActivateBackArgs& args, std::size_t begin_row,
+                             std::size_t end_row);
+  void (*split_rows)(const SplitArgs& args, std::size_t begin_row, std::size_t end_row);
 };
 
 // The best for this machine, found once; any thread may call.

@@ -3,30 +3,91 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/batch.h"
+#include "model/executor.h"
 #include "model/graph.h"
 #include "model/masked_table.h"
 #include "model/propagation.h"
+#include "model/scoring.h"
 
 namespace bet {
 
-// A recommender on top of a masked table: what turns the table into the vectors whose dot products
-// are scores.
+// What is trained, apart from how long.
+struct ModelOptions {
+  std::string backbone = "lightgcn";
+  RowPrecision precision = RowPrecision::kFloat32;
+  std::optional<double> l2;  // of the squared rows of a batch, over its size; none: the backbone's
+  std::uint64_t seed = 1;
+  std::uint32_t dim = 128;  // full embedding size, and the width of dense layers
+};
+
+// A step under way. `batch` is being drawn beside the step: on the GPU it may be looked at after
+// executor.join() only, on the CPU it is there.
+struct TrainingPass {
+  Executor& executor;
+  const Batch& batch;
+  const StepRecord* record;  // of the steps made, in the device's memory
+};
+
+// What full ranking needs of the models side by side.
+struct Ranking {
+  at::Tensor vectors;           // float [users + items, some stride]
+  std::vector<Scoring> models;  // by model: which of its columns make a score, and how
+};
+
+// Dense weights under their name in the model file: a view of two dimensions, or of three whose
+// first two are the file's rows.
+struct NamedWeights {
+  std::string name;
+  at::Tensor values;
+};
+
+// A recommender on top of a masked table: what turns its rows into scores.
 class Backbone {
  public:
   virtual ~Backbone() = default;
 
-  // float [users + items, stride] with a gradient for `values`, the table's. With `touched` (uint8,
-  // by row) only rows that are not 0 there are asked for; it must outlive the backward pass.
-  virtual at::Tensor vectors(const at::Tensor& values,
-                             const at::Tensor* touched = nullptr) const = 0;
+  // The parameters that a training of these plans starts with. On the CPU.
+  virtual MaskedTable initial(std::span<const SizePlan> plans, std::uint64_t seed) const;
+
+  // The loss of each model, float [models], with a gradient for the values and the weights of
+  // `parameters`, to be asked for with the same factor for all models; without the regulariser of
+  // the table's rows. What `pass` refers to must outlive the backward pass.
+  virtual at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const = 0;
+
+  // As trained, nothing dropped; no gradient.
+  virtual Ranking ranking(const MaskedTable& parameters) const = 0;
+
+  // The weights of a single model, for its file; writing to them changes `parameters`.
+  virtual std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const;
 };
 
-// "mf": the table itself. "lightgcn": three layers over `graph`, which must outlive the backbone.
+// A backbone as the rest of the program knows it.
+struct BackboneKind {
+  std::string_view name;
+  bool uses_graph = false;      // rows of size 0 have vectors too, from their neighbours
+  std::uint32_t tables = 1;     // embeddings of a user or an item (TableShape)
+  double l2 = 1e-4;             // METHOD section 6
+  std::uint32_t workspace = 0;  // floats by row that a step takes beside tables, over dim; about
+  // `graph` must outlive the backbone.
+  std::unique_ptr<Backbone> (*make)(const ModelOptions& options, const Graph& graph) = nullptr;
+};
+
+// All there are.
+std::span<const BackboneKind* const> backbones();
+// "mf, lightgcn, ..."
+std::string backbone_names();
 // Throws on other names.
-std::unique_ptr<Backbone> make_backbone(std::string_view name, const Graph& graph,
-                                        RowPrecision precision);
+const BackboneKind& find_backbone(std::string_view name);
+
+inline std::unique_ptr<Backbone> make_backbone(const ModelOptions& options, const Graph& graph) {
+  return find_backbone(options.backbone).make(options, graph);
+}
 
 }  // namespace bet

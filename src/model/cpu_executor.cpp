@@ -39,10 +39,18 @@ std::array<std::size_t, kCount + 1> balanced_chunks(const std::uint64_t* offsets
   return chunks;
 }
 
-// The rows [begin, end) without the entries whose rows are known to be zero.
-void gather_touched_rows(const GatherArgs& args, std::size_t begin, std::size_t end) {
+// The rows [begin, end) without the entries that are dropped or whose rows are known to be zero.
+void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end) {
   thread_local std::vector<std::uint64_t> offsets;
   thread_local std::vector<std::uint32_t> columns;
+  const bool drops = args.drop.threshold != 0;
+  const std::uint32_t key = drops ? drop_key(args.drop, args.drop.record->steps) : 0;
+  const auto is_kept = [&](std::uint32_t row, std::uint32_t column) -> std::uint32_t {
+    if (args.in_touched != nullptr && args.in_touched[column] == 0) return 0;
+    if (!drops) return 1;
+    return args.drop_transposed ? !is_dropped(args.drop, drop_row(key, column), row)
+                                : !is_dropped(args.drop, drop_row(key, row), column);
+  };
   offsets.resize(end - begin + 1);
   columns.assign(args.offsets[end] - args.offsets[begin] + kColumnSlack, 0);
   std::uint64_t kept = 0;
@@ -50,7 +58,7 @@ void gather_touched_rows(const GatherArgs& args, std::size_t begin, std::size_t 
     offsets[row - begin] = kept;
     for (std::uint64_t e = args.offsets[row]; e < args.offsets[row + 1]; ++e) {
       columns[kept] = args.columns[e];
-      kept += args.in_touched[args.columns[e]];
+      kept += is_kept(static_cast<std::uint32_t>(row), args.columns[e]);
     }
   }
   offsets[end - begin] = kept;
@@ -80,6 +88,17 @@ void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32
   for (std::uint32_t k = 0; k < kPool; ++k) pool_bits[pool[k] - args.num_users] = 0;
 }
 
+// Rows of about equal cost, some at a time.
+template <typename Work>
+void over_rows(std::size_t num_rows, const Work& work) {
+  constexpr std::size_t kRows = 256;
+  parallel_chunks(static_cast<std::int64_t>((num_rows + kRows - 1) / kRows),
+                  [&](std::int64_t chunk) {
+                    const std::size_t begin = static_cast<std::size_t>(chunk) * kRows;
+                    work(begin, std::min(begin + kRows, num_rows));
+                  });
+}
+
 class CpuLoop final : public Executor::Loop {
  public:
   void run(const std::function<void()>& work) override { work(); }
@@ -90,16 +109,32 @@ class CpuExecutor final : public Executor {
   void gather_rows(const GatherArgs& args, std::size_t num_rows) override {
     // Dropping entries pays only where a row is longer than the check.
     constexpr std::uint32_t kSparseStride = 32;
-    const bool drop = args.in_touched != nullptr && args.stride >= kSparseStride;
+    const bool drop =
+        args.drop.threshold != 0 || (args.in_touched != nullptr && args.stride >= kSparseStride);
     constexpr std::size_t kChunks = 256;
     const auto chunks = balanced_chunks<kChunks>(args.offsets, num_rows);
     parallel_chunks(kChunks, [&](std::int64_t chunk) {
       if (drop) {
-        gather_touched_rows(args, chunks[chunk], chunks[chunk + 1]);
+        gather_kept_rows(args, chunks[chunk], chunks[chunk + 1]);
       } else {
         kernels().gather_rows(args, chunks[chunk], chunks[chunk + 1]);
       }
     });
+  }
+
+  void activate_rows(const ActivateArgs& args, std::size_t num_rows) override {
+    over_rows(num_rows, [&](std::size_t begin, std::size_t end) {
+      kernels().activate_rows(args, begin, end);
+    });
+  }
+  void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) override {
+    over_rows(num_rows, [&](std::size_t begin, std::size_t end) {
+      kernels().activate_back_rows(args, begin, end);
+    });
+  }
+  void split_rows(const SplitArgs& args, std::size_t num_rows) override {
+    over_rows(num_rows,
+              [&](std::size_t begin, std::size_t end) { kernels().split_rows(args, begin, end); });
   }
 
   void draw_batch(const DrawArgs& args) override {

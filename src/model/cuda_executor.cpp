@@ -67,6 +67,16 @@ class CudaExecutor final : public Executor {
     cuda::gather_rows(args, num_rows, current_stream());
   }
 
+  void activate_rows(const ActivateArgs& args, std::size_t num_rows) override {
+    cuda::activate_rows(args, num_rows, current_stream());
+  }
+  void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) override {
+    cuda::activate_back_rows(args, num_rows, current_stream());
+  }
+  void split_rows(const SplitArgs& args, std::size_t num_rows) override {
+    cuda::split_rows(args, num_rows, current_stream());
+  }
+
   void draw_batch(const DrawArgs& args) override { cuda::draw_batch(args, current_stream()); }
 
   void group_places(Batch& batch) override {

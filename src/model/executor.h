@@ -27,6 +27,9 @@ class Executor {
   virtual ~Executor() = default;
 
   virtual void gather_rows(const GatherArgs& args, std::size_t num_rows) = 0;
+  virtual void activate_rows(const ActivateArgs& args, std::size_t num_rows) = 0;
+  virtual void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) = 0;
+  virtual void split_rows(const SplitArgs& args, std::size_t num_rows) = 0;
   virtual void draw_batch(const DrawArgs& args) = 0;
   virtual void group_places(Batch& batch) = 0;
   virtual void bpr_terms(const BprArgs& args) = 0;

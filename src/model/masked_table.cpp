@@ -30,6 +30,12 @@ void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<st
 
 }  // namespace
 
+at::Tensor MaskedTable::values_of(std::size_t model) const {
+  if (models.size() == 1) return values;
+  const ModelColumns& columns = models[model];
+  return values.slice(1, columns.first, columns.first + row_stride(columns.width)).contiguous();
+}
+
 MaskedTable MaskedTable::only(std::size_t model) const {
   const ModelColumns& columns = models[model];
   MaskedTable table;
@@ -39,11 +45,16 @@ MaskedTable MaskedTable::only(std::size_t model) const {
       sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
           .clone();
   table.models = {{0, columns.width}};
+  if (weights.defined()) {
+    const auto index = static_cast<std::int64_t>(model);
+    table.weights = weights.slice(0, index, index + 1).clone();
+  }
   return table;
 }
 
 MaskedTable MaskedTable::to(const at::Device& device) const {
-  return {values.to(device), sizes.to(device), models};
+  return {values.to(device), sizes.to(device), models,
+          weights.defined() ? weights.to(device) : weights};
 }
 
 namespace {
@@ -56,8 +67,9 @@ MaskedTable empty_table(std::span<const SizePlan> plans) {
   for (const SizePlan& plan : plans) {
     BET_CHECK(plan.shape().num_rows() == plans[0].shape().num_rows(), "plans of ",
               plan.shape().num_rows(), " and ", plans[0].shape().num_rows(), " rows side by side");
-    table.models.push_back({columns, plan.largest_size()});
-    columns += row_stride(plan.largest_size());
+    const std::uint32_t width = plan.largest_size() * plan.shape().tables;
+    table.models.push_back({columns, width});
+    columns += row_stride(width);
   }
   const auto num_rows = static_cast<std::int64_t>(plans[0].shape().num_rows());
   const std::int64_t stride = row_stride(columns);
@@ -65,20 +77,23 @@ MaskedTable empty_table(std::span<const SizePlan> plans) {
   table.sizes = at::empty({static_cast<std::int64_t>(plans.size()), num_rows}, at::kShort);
   auto* next_size = table.sizes.data_ptr<std::int16_t>();
   for (const SizePlan& plan : plans) {
-    for (const std::uint16_t size : plan.user_sizes())
-      *next_size++ = static_cast<std::int16_t>(size);
-    for (const std::uint16_t size : plan.item_sizes())
-      *next_size++ = static_cast<std::int16_t>(size);
+    for (const std::span<const std::uint16_t> side : {plan.user_sizes(), plan.item_sizes()}) {
+      for (const std::uint32_t size : side) {
+        *next_size++ = static_cast<std::int16_t>(size * plan.shape().tables);
+      }
+    }
   }
   return table;
 }
 
 }  // namespace
 
-MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, double deviation) {
+MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
+                       const Deviations& deviations) {
   MaskedTable table = empty_table(plans);
   const std::int64_t num_rows = table.num_rows();
   const std::int64_t stride = table.stride();
+  const auto num_users = static_cast<std::int64_t>(plans[0].shape().num_users);
   const auto* sizes = table.sizes.data_ptr<std::int16_t>();
   auto* values = table.values.data_ptr<float>();
   const auto key = stream_key(seed, "init");
@@ -88,7 +103,8 @@ MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed, doub
       for (std::int64_t row = begin; row < end; ++row) {
         const auto size = sizes[static_cast<std::int64_t>(model) * num_rows + row];
         draw_row(values + row * stride + table.models[model].first,
-                 static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(row), key, deviation);
+                 static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(row), key,
+                 row < num_users ? deviations.users : deviations.items);
       }
     }
   });
@@ -107,6 +123,9 @@ MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans
             .lt(table.sizes[static_cast<std::int64_t>(model)].unsqueeze(1));
     table.values.slice(1, columns.first, columns.first + columns.width)
         .copy_(full.values.slice(1, 0, columns.width).mul(mask));
+  }
+  if (full.weights.defined()) {
+    table.weights = full.weights.repeat({static_cast<std::int64_t>(plans.size()), 1});
   }
   return table;
 }

@@ -18,14 +18,21 @@ struct ModelColumns {
 
 // The embedding tables of one or more plans side by side: users first, then items; under its plan
 // row n keeps the first size(n) of the plan's columns, the others are zero and never move. No wider
-// than the plans' largest sizes, so memory and work shrink with the budget.
+// than the plans' largest sizes, so memory and work shrink with the budget. Where a row has two
+// embeddings (TableShape::tables) they alternate, a value of the first, a value of the second, and
+// sizes and widths count both: a row still keeps its first columns. With them the dense weights of
+// each model, where its backbone has any.
 struct MaskedTable {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]
   std::vector<ModelColumns> models;
+  at::Tensor weights;  // float [models, floats of the backbone's layout], or undefined
 
   std::int64_t num_rows() const { return values.size(0); }
   std::int64_t stride() const { return values.size(1); }
+
+  // One model's values, float [rows, row_stride of its width]: `values` where there is no other.
+  at::Tensor values_of(std::size_t model) const;
 
   // One model's table on its own, a copy.
   MaskedTable only(std::size_t model) const;
@@ -33,16 +40,27 @@ struct MaskedTable {
   MaskedTable to(const at::Device& device) const;
 };
 
-// The first columns of a full-size table under each plan's mask, on its device: where a probe
-// starts.
+// The first columns of a full-size table under each plan's mask, and its weights, on its device:
+// where a probe starts.
 MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans);
 
-// Drawn from N(0, deviation^2). The value at a row and column of a plan depends on them and the
-// seed alone, so a narrow plan starts as the prefix of a wide one. On the CPU.
+// Of the first values of each side.
+struct Deviations {
+  // NOLINTNEXTLINE(google-explicit-constructor): one number is for both sides.
+  Deviations(double both) : users(both), items(both) {}
+  Deviations(double of_users, double of_items) : users(of_users), items(of_items) {}
+
+  double users;
+  double items;
+};
+
+// Drawn from N(0, deviation^2), without weights. The value at a row and column of a plan depends on
+// them and the seed alone, so a narrow plan starts as the prefix of a wide one. On the CPU.
 MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
-                       double deviation = 0.01);
-inline MaskedTable make_table(const SizePlan& plan, std::uint64_t seed, double deviation = 0.01) {
-  return make_table(std::span(&plan, 1), seed, deviation);
+                       const Deviations& deviations = 0.01);
+inline MaskedTable make_table(const SizePlan& plan, std::uint64_t seed,
+                              const Deviations& deviations = 0.01) {
+  return make_table(std::span(&plan, 1), seed, deviations);
 }
 
 }  // namespace bet

@@ -56,17 +56,18 @@ void RowAdam::set_records(const std::vector<StepRecord>& records) {
   records_.copy_(bytes_on(records.data(), records.size() * sizeof(StepRecord), at::kCPU));
 }
 
-void RowAdam::step(MaskedTable& table, const at::Tensor& gradient, const Batch& batch, double l2,
+void RowAdam::step(MaskedTable& table, const at::Tensor& gradient, const Regulariser& regulariser,
                    const at::Tensor& loss) {
-  const auto size = static_cast<double>(batch.size());
+  const Batch* const batch = regulariser.batch;
+  const double l2 = batch != nullptr ? regulariser.l2 / static_cast<double>(batch->size()) : 0.0;
   AdamArgs args;
   args.parameter = table.values.data_ptr<float>();
   args.moment1 = moment1_.data_ptr<float>();
   args.moment2 = moment2_.data_ptr<float>();
   args.gradient = gradient.data_ptr<float>();
   args.stride = static_cast<std::uint32_t>(table.stride());
-  args.batch_offsets = long_words(batch.offsets);
-  args.l2 = static_cast<float>(2.0 * l2 / size);
+  if (batch != nullptr) args.batch_offsets = long_words(batch->offsets);
+  args.l2 = static_cast<float>(2.0 * l2);
   args.beta1 = options_.beta1;
   args.beta2 = options_.beta2;
   args.epsilon = options_.epsilon;
@@ -78,7 +79,7 @@ void RowAdam::step(MaskedTable& table, const at::Tensor& gradient, const Batch& 
     args.record = device_record(model);
     executor_for(table.values.device())
         .adam_and_record(args, static_cast<std::size_t>(table.num_rows()),
-                         loss.data_ptr<float>() + model, l2 / size,
+                         loss.data_ptr<float>() + model, l2,
                          const_cast<StepRecord*>(device_record(model)));
   }
 }

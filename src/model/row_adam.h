@@ -28,9 +28,15 @@ class RowAdam {
   RowAdam(const MaskedTable& table, const AdamOptions& options, std::uint64_t max_steps,
           const std::function<double(std::uint64_t)>& rate_after);
 
-  // Applies `gradient`. l2 / batch size * the squared rows at the batch's places is the
-  // regulariser; its gradient and value are added. `loss` is by model.
-  void step(MaskedTable& table, const at::Tensor& gradient, const Batch& batch, double l2,
+  // l2 / batch size * the squared rows at the batch's places; nothing without a batch.
+  struct Regulariser {
+    const Batch* batch = nullptr;
+    double l2 = 0;
+  };
+
+  // Applies `gradient`, to which that of the regulariser is added, as its value is to the record.
+  // `loss` is by model.
+  void step(MaskedTable& table, const at::Tensor& gradient, const Regulariser& regulariser,
             const at::Tensor& loss);
 
   // The record of a model, in the device's memory; its `steps` are those made.

@@ -15,10 +15,13 @@ struct TableShape {
   std::uint64_t num_items = 0;
   std::uint32_t max_dim = 128;  // d_max in the paper
   std::uint32_t min_dim = 1;    // 0 where a row's vector can come from its neighbours alone
+  std::uint32_t tables = 1;     // embeddings of a row, each of its size; NCF has two
 
   std::uint64_t num_rows() const { return num_users + num_items; }
-  std::uint64_t full_params() const { return num_rows() * max_dim; }
-  std::uint64_t min_params() const { return min_dim == 0 ? 1 : num_rows() * min_dim; }
+  std::uint64_t full_params() const { return total_size(max_dim) * tables; }
+  std::uint64_t min_params() const { return tables * (min_dim == 0 ? 1 : total_size(min_dim)); }
+  // Sum of all rows' sizes if each has this one.
+  std::uint64_t total_size(std::uint64_t size) const { return num_rows() * size; }
 };
 
 // Most bytes that a table of `params` values takes as stored, however they are shared out: rows are

@@ -143,7 +143,7 @@ PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
                          std::span<const std::uint32_t> user_frequencies,
                          std::span<const std::uint32_t> item_frequencies)
     : shape_(shape),
-      params_(params),
+      total_size_(params / shape.tables),
       user_order_(frequency_order(user_frequencies)),
       item_order_(frequency_order(item_frequencies)) {
   BET_CHECK(
@@ -174,34 +174,35 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                 origin.item_shape > 0,
             "plan of user share ", origin.user_share, " and shapes ", origin.user_shape, ", ",
             origin.item_shape);
-  const std::uint64_t for_users = params_for_users(origin.user_share);
+  const std::uint64_t for_users = size_of_users(origin.user_share);
   RandomStream user_random(seed, "plan user values", index);
   RandomStream item_random(seed, "plan item values", index);
   return {
       shape_,
       draw_side(origin.user_family, origin.user_shape, for_users, shape_, user_order_, user_random),
-      draw_side(origin.item_family, origin.item_shape, params_ - for_users, shape_, item_order_,
+      draw_side(origin.item_family, origin.item_shape, total_size_ - for_users, shape_, item_order_,
                 item_random)};
 }
 
 SizePlan PlanSampler::sided_plan(double user_share) const {
   BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share, " is not from 0 to 1");
-  const std::uint64_t for_users = params_for_users(user_share);
+  const std::uint64_t for_users = size_of_users(user_share);
   const std::vector<double> equal(std::max(user_order_.size(), item_order_.size()), 1.0);
   const std::span<const double> values(equal);
-  return {shape_, share_out(values.first(user_order_.size()), for_users, shape_, user_order_),
-          share_out(values.first(item_order_.size()), params_ - for_users, shape_, item_order_)};
+  return {
+      shape_, share_out(values.first(user_order_.size()), for_users, shape_, user_order_),
+      share_out(values.first(item_order_.size()), total_size_ - for_users, shape_, item_order_)};
 }
 
-std::uint64_t PlanSampler::params_for_users(double user_share) const {
+std::uint64_t PlanSampler::size_of_users(double user_share) const {
   const std::uint64_t least_items = shape_.num_items * shape_.min_dim;
   const std::uint64_t most_items = shape_.num_items * shape_.max_dim;
-  const std::uint64_t lowest =
-      std::max(shape_.num_users * shape_.min_dim, params_ > most_items ? params_ - most_items : 0);
+  const std::uint64_t lowest = std::max(shape_.num_users * shape_.min_dim,
+                                        total_size_ > most_items ? total_size_ - most_items : 0);
   const std::uint64_t highest =
-      std::min<std::uint64_t>(shape_.num_users * shape_.max_dim, params_ - least_items);
+      std::min<std::uint64_t>(shape_.num_users * shape_.max_dim, total_size_ - least_items);
   const auto wanted =
-      static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(params_)));
+      static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(total_size_)));
   return std::clamp(wanted, lowest, highest);
 }
 

@@ -52,11 +52,12 @@ class PlanSampler {
   SizePlan sided_plan(double user_share) const;
 
  private:
-  // B_user = round(w B), clamped so that each side can hold min_dim a row and none exceeds max_dim.
-  std::uint64_t params_for_users(double user_share) const;
+  // B_user = round(w B), clamped so that each side can hold min_dim a row and none exceeds max_dim;
+  // as the sum of the users' sizes.
+  std::uint64_t size_of_users(double user_share) const;
 
   TableShape shape_;
-  std::uint64_t params_;
+  std::uint64_t total_size_;  // sum of all sizes: the parameters of one table
   std::vector<std::uint32_t> user_order_;
   std::vector<std::uint32_t> item_order_;
 };

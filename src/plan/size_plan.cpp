@@ -40,7 +40,7 @@ SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_size
       BET_CHECK(size >= shape.min_dim && size <= shape.max_dim, "size ", size,
                 " is outside the plan's range ", shape.min_dim, " to ", shape.max_dim);
       ++counts[size];
-      num_params_ += size;
+      num_params_ += std::uint64_t{size} * shape.tables;
       largest_size_ = std::max<std::uint32_t>(largest_size_, size);
     }
     return counts;
@@ -53,7 +53,8 @@ std::uint64_t SizePlan::stored_bytes(Precision precision) const {
   std::uint64_t bytes = table_bytes(0, shape_, precision);
   for (const auto& counts : {user_counts_, item_counts_}) {
     for (std::uint64_t size = 1; size < counts.size(); ++size) {
-      bytes += counts[size] * (value_bytes(precision, size) + scale_bytes(precision));
+      bytes +=
+          counts[size] * (value_bytes(precision, size * shape_.tables) + scale_bytes(precision));
     }
   }
   return bytes;
@@ -63,7 +64,7 @@ SizePlan full_plan(const TableShape& shape) { return equal_plan(shape, shape.ful
 
 SizePlan equal_plan(const TableShape& shape, std::uint64_t params) {
   check_params(shape, params);
-  const auto size = static_cast<std::uint16_t>(params / shape.num_rows());
+  const auto size = static_cast<std::uint16_t>(params / shape.tables / shape.num_rows());
   return {shape, std::vector<std::uint16_t>(shape.num_users, size),
           std::vector<std::uint16_t>(shape.num_items, size)};
 }
@@ -73,7 +74,8 @@ SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::u
   BET_CHECK(shape.num_rows() <= std::numeric_limits<std::uint32_t>::max(), shape.num_rows(),
             " rows are too many for a mixed random plan");
   RandomStream random(seed, "mixed random plan");
-  const double mean = static_cast<double>(params) / static_cast<double>(shape.num_rows());
+  const std::uint64_t target = params / shape.tables;
+  const double mean = static_cast<double>(target) / static_cast<double>(shape.num_rows());
   // Integers in [1, round(2 mean)), as the authors of the compared method drew them.
   const auto choices = static_cast<std::uint32_t>(std::max(std::lround(2.0 * mean) - 1, 1L));
   std::vector<std::uint16_t> sizes(shape.num_rows());
@@ -83,13 +85,13 @@ SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::u
   }
 
   const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
-  const bool grow = total < params;
+  const bool grow = total < target;
   const std::uint32_t limit = grow ? shape.max_dim : shape.min_dim;
   std::vector<std::uint32_t> movable;  // rows that are not yet at the limit
   for (std::uint32_t row = 0; row < sizes.size(); ++row) {
     if (sizes[row] != limit) movable.push_back(row);
   }
-  for (std::uint64_t left = grow ? params - total : total - params; left > 0; --left) {
+  for (std::uint64_t left = grow ? target - total : total - target; left > 0; --left) {
     std::uint32_t& chosen = movable[random.below(static_cast<std::uint32_t>(movable.size()))];
     std::uint16_t& size = sizes[chosen];
     size = static_cast<std::uint16_t>(grow ? size + 1 : size - 1);

@@ -20,6 +20,7 @@ class SizePlan {
   const TableShape& shape() const { return shape_; }
   std::span<const std::uint16_t> user_sizes() const { return user_sizes_; }
   std::span<const std::uint16_t> item_sizes() const { return item_sizes_; }
+  // Of all tables together.
   std::uint64_t num_params() const { return num_params_; }
 
   // Rows of each size, by size: 0 to max_dim.
@@ -49,11 +50,12 @@ class SizePlan {
 // Every row at max_dim.
 SizePlan full_plan(const TableShape& shape);
 
-// ES: floor(params / rows) for every row, so up to one parameter a row stays unused.
+// ES: floor(params / (rows * tables)) for every row, so up to one parameter a row stays unused.
 SizePlan equal_plan(const TableShape& shape, std::uint64_t params);
 
 // MR: sizes drawn uniformly, regardless of frequency, then single steps at uniformly chosen rows
-// until they sum to `params` exactly (BASELINES 1.6).
+// until they sum to `params` exactly (BASELINES 1.6), or to one below where that is odd and rows
+// have two embeddings.
 SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::uint64_t seed);
 
 }  // namespace bet

@@ -16,7 +16,7 @@ namespace {
 double users_share(const SizePlan& plan) {
   double users = 0;
   for (const std::uint16_t size : plan.user_sizes()) users += size;
-  return users / static_cast<double>(plan.num_params());
+  return users * plan.shape().tables / static_cast<double>(plan.num_params());
 }
 
 std::size_t farthest_share(std::span<const SampledPlan> candidates,

@@ -36,6 +36,7 @@ std::optional<Pretrained> from_cache(const std::filesystem::path& path, const st
   BET_CHECK(kept.text("identity") == identity, path.string(), ": of other data or options");
   Pretrained result;
   result.table = full_table(kept.tensor("table"), shape);
+  if (kept.tensors.contains("weights")) result.table.weights = kept.tensor("weights");
   result.validation = read_metrics(kept, "validation");
   result.steps = static_cast<std::uint64_t>(kept.number("steps"));
   result.from_cache = true;
@@ -47,6 +48,7 @@ void keep(const Pretrained& model, const std::filesystem::path& path, const std:
   Checkpoint checkpoint;
   checkpoint.texts = {{"identity", identity}};
   checkpoint.tensors = {{"table", model.table.values}};
+  if (model.table.weights.defined()) checkpoint.tensors["weights"] = model.table.weights;
   checkpoint.numbers = {{"steps", static_cast<double>(model.steps)}};
   save_metrics(checkpoint, "validation", model.validation);
   write_checkpoint(checkpoint, path);

@@ -44,7 +44,8 @@ std::optional<double> Prober::fitness(const SizePlan& plan,
     model.step();
   }
   model.take_mean_losses();  // throws if one was not finite
-  return evaluator_.measure(model.vectors(), model.table().models[0]).score() / full_score_;
+  const Ranking ranking = model.ranking();
+  return evaluator_.measure(ranking.vectors, ranking.models[0]).score() / full_score_;
 }
 
 }  // namespace bet

@@ -5,7 +5,7 @@
 #include "data/split.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
-#include "model/masked_table.h"
+#include "model/scoring.h"
 #include "train/metrics.h"
 
 namespace bet {
@@ -21,7 +21,7 @@ class Evaluator {
  public:
   Evaluator(const Split& split, HeldOut held_out, const Graph& seen);
 
-  Metrics measure(const at::Tensor& vectors, const ModelColumns& columns) const;
+  Metrics measure(const at::Tensor& vectors, const Scoring& scoring) const;
 
  private:
   const Graph& seen_;
@@ -29,9 +29,9 @@ class Evaluator {
 };
 
 // Of one model.
-inline Metrics evaluate(const at::Tensor& vectors, const ModelColumns& columns, const Split& split,
+inline Metrics evaluate(const at::Tensor& vectors, const Scoring& scoring, const Split& split,
                         HeldOut held_out, const Graph& seen) {
-  return Evaluator(split, held_out, seen).measure(vectors, columns);
+  return Evaluator(split, held_out, seen).measure(vectors, scoring);
 }
 
 }  // namespace bet

@@ -54,9 +54,8 @@ at::Tensor sizes_as_floats(const MaskedTable& table) {
 Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& graph,
                      const FitOptions& options) {
   if (options.final_part == TrainingPart::kAll) return {};
-  const auto backbone = make_backbone(options.model.backbone, graph, options.model.precision);
-  const at::Tensor vectors = backbone->vectors(table.values.to(graph.device()));
-  return evaluate(vectors, table.models[0], split, HeldOut::kTest, graph);
+  const Ranking ranking = make_backbone(options.model, graph)->ranking(table.to(graph.device()));
+  return evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
 }
 
 }  // namespace
@@ -129,6 +128,7 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
   Checkpoint final_model;
   final_model.texts = {{"identity", identity}};
   final_model.tensors = {{"table", result.table.values}, {"sizes", sizes_as_floats(result.table)}};
+  if (result.table.weights.defined()) final_model.tensors["weights"] = result.table.weights;
   write_checkpoint(final_model, folder / "final.ckpt");
   std::filesystem::remove(state_path);
   return result;
@@ -141,6 +141,7 @@ FinalModel read_final_model(const std::filesystem::path& folder, const TableShap
   model.identity = checkpoint.text("identity");
   model.table.values = checkpoint.tensor("table");
   model.table.sizes = checkpoint.tensor("sizes").view({1, -1}).to(at::kShort);
+  if (checkpoint.tensors.contains("weights")) model.table.weights = checkpoint.tensor("weights");
   BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()) &&
                 model.table.sizes.size(1) == model.table.num_rows(),
             path.string(), ": a model of ", model.table.num_rows(), " users and items for data of ",

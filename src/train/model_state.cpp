@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "model/bpr_loss.h"
+#include "model/dense_weights.h"
 
 namespace bet {
 namespace {
@@ -19,17 +19,18 @@ constexpr std::uint64_t kStepsInFlight = 64;
 
 ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> plans,
                                  const ModelOptions& options, const Schedule& schedule)
-    : ModelInTraining(graph, make_table(plans, options.seed), options, schedule) {}
+    : ModelInTraining(graph, make_backbone(options, graph)->initial(plans, options.seed), options,
+                      schedule) {}
 
 ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table, const ModelOptions& options,
                                  const Schedule& schedule)
     : executor_(executor_for(graph.device())),
       options_(options),
       schedule_(schedule),
+      backbone_(make_backbone(options, graph)),
       table_(table.to(graph.device())),
       adam_(table_, schedule.adam, schedule.max_steps,
             [&](std::uint64_t step) { return schedule.rate_after(step); }),
-      backbone_(make_backbone(options.backbone, graph, options.precision)),
       sampler_(graph, options.seed),
       batch_(schedule.entries_for(sampler_.num_users()), schedule.pool, table_.num_rows(),
              graph.device()),
@@ -39,17 +40,28 @@ ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table, const Mo
   BET_CHECK(table_.num_rows() == graph.num_nodes(), "a plan of ", table_.num_rows(),
             " rows for a graph of ", graph.num_nodes(), " users and items");
   schedule_.validate();
+  if (!options_.l2) options_.l2 = find_backbone(options.backbone).l2;
+  if (!table_.weights.defined()) return;
+  weights_ = weights_as_table(table_.weights);
+  weights_adam_.emplace(weights_, schedule.adam, schedule.max_steps, [&](std::uint64_t step) {
+    return schedule.weights_rate * schedule.rate_after(step);
+  });
 }
 
 void ModelInTraining::run_step() {
   executor_.beside([this] { sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_); });
-  const at::Tensor values = table_.values.detach().set_requires_grad(true);
-  const at::Tensor vectors = backbone_->vectors(values, &batch_.touched);
-  executor_.join();
-  const at::Tensor loss = bpr_loss(vectors, table_.models, batch_);
-  const at::Tensor gradient = torch::autograd::grad({loss}, {values}, {ones_})[0];
+  MaskedTable parameters = table_;
+  parameters.values = table_.values.detach().set_requires_grad(true);
+  std::vector<at::Tensor> inputs = {parameters.values};
+  if (weights_adam_) {
+    parameters.weights = table_.weights.detach().set_requires_grad(true);
+    inputs.push_back(parameters.weights);
+  }
+  const at::Tensor loss = backbone_->loss(parameters, {executor_, batch_, adam_.device_record()});
+  const std::vector<at::Tensor> gradients = torch::autograd::grad({loss}, inputs, {ones_});
   // The regulariser l2 * sum of the batch's squared rows / size comes out of Adam's pass.
-  adam_.step(table_, gradient, batch_, options_.l2, loss);
+  adam_.step(table_, gradients[0], {&batch_, *options_.l2}, loss);
+  if (weights_adam_) weights_adam_->step(weights_, gradients[1], {}, loss);
 }
 
 void ModelInTraining::step() {
@@ -79,14 +91,24 @@ std::vector<double> ModelInTraining::take_mean_losses() {
   return means;
 }
 
-at::Tensor ModelInTraining::vectors() const {
+Ranking ModelInTraining::ranking() const {
   const c10::AutoGradMode no_gradient(false);
-  return backbone_->vectors(table_.values);
+  return backbone_->ranking(table_);
 }
 
 ModelInTraining::State ModelInTraining::state() {
-  return {table_.values.cpu(), adam_.moment1().cpu(), adam_.moment2().cpu(), adam_.records(),
-          taken_};
+  State state;
+  state.values = table_.values.cpu();
+  state.moment1 = adam_.moment1().cpu();
+  state.moment2 = adam_.moment2().cpu();
+  if (weights_adam_) {
+    state.weights = weights_.values.cpu();
+    state.weights_moment1 = weights_adam_->moment1().cpu();
+    state.weights_moment2 = weights_adam_->moment2().cpu();
+  }
+  state.records = adam_.records();
+  state.taken = taken_;
+  return state;
 }
 
 void ModelInTraining::restore(const State& state) {
@@ -98,15 +120,22 @@ void ModelInTraining::restore(const State& state) {
   copy(table_.values, state.values, "table");
   copy(adam_.moment1(), state.moment1, "moment1");
   copy(adam_.moment2(), state.moment2, "moment2");
+  if (weights_adam_) {
+    copy(weights_.values, state.weights, "weights");
+    copy(weights_adam_->moment1(), state.weights_moment1, "weights' moment1");
+    copy(weights_adam_->moment2(), state.weights_moment2, "weights' moment2");
+    weights_adam_->set_records({state.records.at(0)});
+  }
   adam_.set_records(state.records);
   taken_ = state.taken;
   num_steps_ = state.records.at(0).steps;
 }
 
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
-                             const Schedule& schedule) {
+                             const ModelOptions& options, const Schedule& schedule) {
+  const BackboneKind& kind = find_backbone(options.backbone);
   std::uint64_t columns = 0;
-  for (const SizePlan& plan : plans) columns += row_stride(plan.largest_size());
+  for (const SizePlan& plan : plans) columns += row_stride(plan.largest_size() * kind.tables);
   const std::uint64_t entries =
       schedule.entries_for(static_cast<std::uint32_t>(graph.active_users.size(0)));
   // Parameters, moments and the best so far; layers, vectors and gradients twice, because what was
@@ -114,8 +143,9 @@ std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans
   constexpr std::uint64_t kTables = 16;
   constexpr std::uint64_t kContributions = 2 * 3;
   constexpr std::uint64_t kRanking = std::uint64_t{1} << 29;
-  return 4 * columns *
-             (kTables * static_cast<std::uint64_t>(graph.num_nodes()) + kContributions * entries) +
+  const auto num_nodes = static_cast<std::uint64_t>(graph.num_nodes());
+  return 4 * columns * (kTables * num_nodes + kContributions * entries) +
+         4 * plans.size() * kind.workspace * options.dim * num_nodes +
          4 * static_cast<std::uint64_t>(graph.columns.size(0)) + kRanking;
 }
 

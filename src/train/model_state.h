@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,14 +15,6 @@
 #include "train/schedule.h"
 
 namespace bet {
-
-// What is trained, apart from how long.
-struct ModelOptions {
-  std::string backbone = "lightgcn";
-  RowPrecision precision = RowPrecision::kFloat32;
-  double l2 = 1e-4;  // of the squared rows of a batch, over its size
-  std::uint64_t seed = 1;
-};
 
 // Models in training side by side, one for each plan: one table, the same batches, one pass over
 // the graph for all; each is what it would be alone, up to rounding. On the device of `graph`,
@@ -42,8 +35,8 @@ class ModelInTraining {
   // the device.
   std::vector<double> take_mean_losses();
 
-  // float [users + items, stride]; table().models says whose columns are which.
-  at::Tensor vectors() const;
+  // Of the models as they are now.
+  Ranking ranking() const;
 
   std::uint64_t num_steps() const { return num_steps_; }
   const MaskedTable& table() const { return table_; }
@@ -54,6 +47,9 @@ class ModelInTraining {
     at::Tensor values;
     at::Tensor moment1;
     at::Tensor moment2;
+    at::Tensor weights;  // these three undefined where the backbone has none
+    at::Tensor weights_moment1;
+    at::Tensor weights_moment2;
     std::vector<StepRecord> records;
     std::vector<StepRecord> taken;  // at the last take_mean_losses()
   };
@@ -67,9 +63,11 @@ class ModelInTraining {
   Executor& executor_;
   ModelOptions options_;
   Schedule schedule_;
+  std::unique_ptr<Backbone> backbone_;
   MaskedTable table_;
   RowAdam adam_;
-  std::unique_ptr<Backbone> backbone_;
+  MaskedTable weights_;                  // table_.weights as the optimiser sees them
+  std::optional<RowAdam> weights_adam_;  // none without weights
   BatchSampler sampler_;
   Batch batch_;
   at::Tensor ones_;  // the losses' gradient
@@ -80,6 +78,6 @@ class ModelInTraining {
 
 // Device memory that a training of these plans takes, about.
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
-                             const Schedule& schedule);
+                             const ModelOptions& options, const Schedule& schedule);
 
 }  // namespace bet

@@ -24,6 +24,7 @@ struct Schedule {
   double decay = 0.95;
   std::uint64_t decay_steps = 200;
   double lowest_rate = 0.001;
+  double weights_rate = 1;  // of a backbone's dense weights, as a multiple of the learning rate
   AdamOptions adam;
 
   // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of

@@ -70,6 +70,11 @@ class Training {
     Checkpoint checkpoint;
     checkpoint.tensors = {
         {"table", state.values}, {"moment1", state.moment1}, {"moment2", state.moment2}};
+    if (state.weights.defined()) {
+      checkpoint.tensors["weights"] = state.weights;
+      checkpoint.tensors["weights moment1"] = state.weights_moment1;
+      checkpoint.tensors["weights moment2"] = state.weights_moment2;
+    }
     checkpoint.numbers["models"] = static_cast<double>(state.records.size());
     const auto put = [&](const std::string& name, const StepRecord& record) {
       checkpoint.numbers[name + " steps"] = static_cast<double>(record.steps);
@@ -87,6 +92,11 @@ class Training {
     state.values = checkpoint.tensor("table");
     state.moment1 = checkpoint.tensor("moment1");
     state.moment2 = checkpoint.tensor("moment2");
+    if (checkpoint.tensors.contains("weights")) {
+      state.weights = checkpoint.tensor("weights");
+      state.weights_moment1 = checkpoint.tensor("weights moment1");
+      state.weights_moment2 = checkpoint.tensor("weights moment2");
+    }
     const auto get = [&](const std::string& name) {
       StepRecord record;
       record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
@@ -153,6 +163,7 @@ struct Best {
     if (!table.values.defined()) return;
     const std::string name = "best " + std::to_string(model);
     checkpoint.tensors[name] = table.values.cpu();
+    if (table.weights.defined()) checkpoint.tensors[name + " weights"] = table.weights.cpu();
     checkpoint.numbers[name + " step"] = static_cast<double>(step);
     checkpoint.numbers[name + " since"] = since;
     save_metrics(checkpoint, name, metrics);
@@ -165,6 +176,7 @@ struct Best {
     BET_CHECK(table.values.sizes() == checkpoint.tensor(name).sizes(),
               "checkpoint of another plan: ", name);
     table.values.copy_(checkpoint.tensor(name));
+    if (table.weights.defined()) table.weights.copy_(checkpoint.tensor(name + " weights"));
     step = static_cast<std::uint64_t>(checkpoint.number(name + " step"));
     since = static_cast<std::uint32_t>(checkpoint.number(name + " since"));
     metrics = read_metrics(checkpoint, name);
@@ -188,10 +200,10 @@ class Convergence {
     ModelInTraining& model = training.model();
     const std::vector<double> losses = model.take_mean_losses();
     const Clock::time_point begin = Clock::now();
-    const at::Tensor vectors = model.vectors();
+    const Ranking ranking = model.ranking();
     for (std::size_t i = 0; i < best_.size(); ++i) {
       if (done(best_[i])) continue;
-      const Metrics metrics = evaluator.measure(vectors, model.table().models[i]);
+      const Metrics metrics = evaluator.measure(ranking.vectors, ranking.models[i]);
       BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
       best_[i].offer(metrics, model.table(), i, model.num_steps());
       histories_[i].push_back({model.num_steps(), losses[i], metrics});
@@ -251,9 +263,10 @@ std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000
 // Runs a training, and says in time and clearly if the device has not the memory for it.
 template <typename Train>
 std::vector<TrainingResult> in_memory_of(const Graph& graph, std::span<const SizePlan> plans,
-                                         const Schedule& schedule, const Train& train) {
+                                         const ModelOptions& model, const Schedule& schedule,
+                                         const Train& train) {
   Executor& executor = executor_for(graph.device());
-  const std::uint64_t needed = training_bytes(graph, plans, schedule);
+  const std::uint64_t needed = training_bytes(graph, plans, model, schedule);
   const std::uint64_t free = executor.free_bytes();
   const auto refuse = [&](const std::string& why) {
     fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
@@ -344,7 +357,7 @@ std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph
                                                  const Schedule& schedule,
                                                  const TrainingHooks& hooks,
                                                  const Checkpoint* state) {
-  return in_memory_of(graph, plans, schedule,
+  return in_memory_of(graph, plans, model, schedule,
                       [&] { return converge(split, graph, plans, model, schedule, hooks, state); });
 }
 
@@ -352,7 +365,7 @@ std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const Size
                                         const ModelOptions& model, const Schedule& schedule,
                                         std::uint64_t num_steps, const TrainingHooks& hooks,
                                         const Checkpoint* state) {
-  return in_memory_of(graph, plans, schedule, [&] {
+  return in_memory_of(graph, plans, model, schedule, [&] {
     return make_steps(graph, plans, model, schedule, num_steps, hooks, state);
   });
 }

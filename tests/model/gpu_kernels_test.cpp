@@ -136,8 +136,8 @@ TEST_F(GpuKernels, AdamAndItsRecord) {
     const Batch batch = draw(hub_graph(), step, 500, BatchKind::kUsers, 1);
     const Batch gpu_batch = draw(graph, step, 500, BatchKind::kUsers, 1);
     const torch::Tensor gradient = torch::randn_like(here.values);
-    adam.step(here, gradient, batch, 1e-2, loss);
-    gpu_adam.step(there, gradient.to(gpu()), gpu_batch, 1e-2, loss.to(gpu()));
+    adam.step(here, gradient, {&batch, 1e-2}, loss);
+    gpu_adam.step(there, gradient.to(gpu()), {&gpu_batch, 1e-2}, loss.to(gpu()));
   }
   EXPECT_LT(relative_error(there.values, here.values), 1e-6);
   EXPECT_LT(relative_error(gpu_adam.moment2(), adam.moment2()), 1e-6);

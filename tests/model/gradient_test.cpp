@@ -5,76 +5,27 @@
 #include "model/backbone.h"
 #include "model/bpr_loss.h"
 #include "model/row_adam.h"
-#include "support/toy_data.h"
-#include "train/batch_sampler.h"
+#include "support/training_step.h"
 
 namespace bet {
 namespace {
 
-// Everything that a step needs, on a toy graph.
-struct Step {
-  Split split = test::toy_split();
-  Graph graph = make_graph(split, TrainingPart::kTrain);
-  Batch batch;
+using test::mask_of;
+using Step = test::TrainingStep;
 
-  explicit Step(BatchKind kind = BatchKind::kUsers, std::uint32_t pool = 1)
-      : batch(90, pool, graph.num_nodes(), at::kCPU) {
-    const StepRecord record;
-    BatchSampler(graph, 1).draw(&record, kind, batch);
+// The obvious model: dense products and LibTorch's own operators, in double.
+torch::Tensor dense_loss(const Step& step, const torch::Tensor& table, const std::string& backbone,
+                         double l2) {
+  torch::Tensor vectors = table;
+  if (backbone == "lightgcn") {
+    const torch::Tensor adjacency = step.dense_adjacency();
+    const torch::Tensor root = adjacency.sum(1).pow(-0.5);
+    const torch::Tensor a = adjacency * (root.unsqueeze(0) * root.unsqueeze(1)).nan_to_num(0, 0, 0);
+    const torch::Tensor one = a.matmul(table);
+    const torch::Tensor two = a.matmul(one);
+    vectors = (table + one + two + a.matmul(two)) / 4;
   }
-
-  // The normalised adjacency as a dense matrix in double.
-  torch::Tensor dense_adjacency() const {
-    const auto nodes = graph.num_nodes();
-    torch::Tensor dense = torch::zeros({nodes, nodes}, torch::kDouble);
-    const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
-    const auto* columns = graph.columns.data_ptr<std::int32_t>();
-    for (std::int64_t row = 0; row < nodes; ++row) {
-      for (std::int64_t e = offsets[row]; e < offsets[row + 1]; ++e) {
-        const double degrees = static_cast<double>(offsets[row + 1] - offsets[row]) *
-                               static_cast<double>(offsets[columns[e] + 1] - offsets[columns[e]]);
-        dense[row][columns[e]] = 1.0 / std::sqrt(degrees);
-      }
-    }
-    return dense;
-  }
-
-  // Rows of `table` at the batch's places [first, first + count).
-  torch::Tensor rows(const torch::Tensor& table, std::int64_t first, std::int64_t count) const {
-    return table.index_select(0, batch.rows.slice(0, first, first + count).to(torch::kLong));
-  }
-
-  // The obvious model: dense products and LibTorch's own operators, in double.
-  torch::Tensor dense_loss(const torch::Tensor& table, const std::string& backbone,
-                           double l2) const {
-    torch::Tensor vectors = table;
-    if (backbone == "lightgcn") {
-      const torch::Tensor a = dense_adjacency();
-      const torch::Tensor one = a.matmul(table);
-      const torch::Tensor two = a.matmul(one);
-      vectors = (table + one + two + a.matmul(two)) / 4;
-    }
-    const std::int64_t size = batch.size();
-    const std::int64_t pool = batch.pool();
-    const torch::Tensor u = rows(vectors, 0, size);
-    const torch::Tensor positive = (u * rows(vectors, size, size)).sum(1);
-    torch::Tensor total = torch::zeros({}, torch::kDouble);
-    for (std::int64_t e = 0; e < size; ++e) {
-      const torch::Tensor negatives = rows(vectors, 2 * size + e / pool * pool, pool);
-      const torch::Tensor terms = torch::softplus(negatives.matmul(u[e]) - positive[e]);
-      const auto known = batch.known[e].item<std::int32_t>();
-      for (std::int64_t k = 0; k < pool; ++k) {
-        if (pool == 1 || (known >> k & 1) == 0) total = total + terms[k];
-      }
-    }
-    const torch::Tensor squares = rows(table, 0, batch.num_places()).pow(2).sum();
-    return total / static_cast<double>(size * pool) + l2 * squares / static_cast<double>(size);
-  }
-};
-
-torch::Tensor mask_of(const MaskedTable& table) {
-  const torch::Tensor columns = torch::arange(table.values.size(1));
-  return columns.unsqueeze(0) < table.sizes[0].to(torch::kLong).unsqueeze(1);
+  return step.bpr(test::dot_score(vectors)) + l2 * step.squares(table);
 }
 
 struct Case {
@@ -95,13 +46,17 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   const Step step(c.kind, c.pool);
   const MaskedTable table = make_table(test::toy_plan(step.split, c.width), 7, 0.3);
   const torch::Tensor values = table.values.clone().requires_grad_(true);
-  const auto backbone = make_backbone(c.backbone, step.graph, RowPrecision::kFloat32);
+  ModelOptions options;
+  options.backbone = c.backbone;
+  const auto backbone = make_backbone(options, step.graph);
+  MaskedTable parameters = table;
+  parameters.values = values;
   const torch::Tensor loss =
-      bpr_loss(backbone->vectors(values, &step.batch.touched), table.models, step.batch);
+      backbone->loss(parameters, {executor_for(at::kCPU), step.batch, nullptr});
   loss.backward();
 
   torch::Tensor dense = table.values.to(torch::kDouble).requires_grad_(true);
-  const torch::Tensor expected = step.dense_loss(dense, c.backbone, 0.0);
+  const torch::Tensor expected = dense_loss(step, dense, c.backbone, 0.0);
   expected.backward();
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-6);
   const torch::Tensor difference =
@@ -188,11 +143,11 @@ TEST(RowAdam, FollowsLibTorchsAdam) {
     const torch::Tensor values = table.values.clone().requires_grad_(true);
     const torch::Tensor loss = bpr_loss(propagate(values, step.graph), table.models, step.batch);
     loss.backward();
-    adam.step(table, values.grad(), step.batch, kL2, loss);
+    adam.step(table, values.grad(), {&step.batch, kL2}, loss);
     optimiser.zero_grad();
-    const torch::Tensor dense_loss = step.dense_loss(dense * mask, "lightgcn", kL2);
-    dense_losses += dense_loss.item<double>();
-    dense_loss.backward();
+    const torch::Tensor expected = dense_loss(step, dense * mask, "lightgcn", kL2);
+    dense_losses += expected.item<double>();
+    expected.backward();
     optimiser.step();
   }
   EXPECT_LT((table.values.to(torch::kDouble) - dense * mask).abs().max().item<double>(), 2e-4);

@@ -162,7 +162,7 @@ TEST(Prober, IsRepeatableStartsFromTheFullModelAndLeavesItAlone) {
   // By hand: the masked prefix of the full model, five steps, all validation users.
   ModelInTraining model(toy.graph, masked_copy(toy.full, std::span(&plan, 1)), {}, toy.finetune);
   for (int i = 0; i < 5; ++i) model.step();
-  const Metrics metrics = evaluate(model.vectors(), model.table().models[0], toy.split,
+  const Metrics metrics = evaluate(model.ranking().vectors, model.table().models[0], toy.split,
                                    HeldOut::kValidation, toy.graph);
   EXPECT_EQ(metrics.score() / 0.1, *fitness);
 }

@@ -15,9 +15,9 @@ inline Split toy_split(std::uint32_t users = 120, std::uint32_t items = 80,
 }
 
 // Sizes of every kind from 1 to `largest`.
-inline SizePlan toy_plan(const Split& split, std::uint32_t largest) {
-  const TableShape shape{split.num_users(), split.num_items(), largest, 1};
-  return mixed_random_plan(shape, shape.num_rows() * (largest + 1) / 2, 5);
+inline SizePlan toy_plan(const Split& split, std::uint32_t largest, std::uint32_t tables = 1) {
+  const TableShape shape{split.num_users(), split.num_items(), largest, 1, tables};
+  return mixed_random_plan(shape, shape.total_size(largest + 1) / 2 * tables, 5);
 }
 
 }  // namespace bet::test

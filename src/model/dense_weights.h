@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+
+#include "model/masked_table.h"
+
+namespace bet {
+
+// Dense weights of a backbone lie in MaskedTable::weights, a row of floats for each model. Matrices
+// are padded to row_stride() columns and rows; the padding is zero and stays so.
+
+// Adds weights to a table: `num_weights` zeros for each model.
+void add_weights(MaskedTable& table, std::int64_t num_weights);
+
+// Floats [first, first + rows * columns) of a model's weights as a matrix, a view.
+at::Tensor weight_matrix(const at::Tensor& weights, std::int64_t first, std::int64_t rows,
+                         std::int64_t columns);
+
+// Draws a matrix of one model as Glorot and Bengio (Xavier, uniform) for so many inputs and
+// outputs; `purpose` names it. The same for every model.
+struct XavierFan {
+  std::int64_t inputs = 0;
+  std::int64_t outputs = 0;
+};
+void draw_xavier(at::Tensor matrix, const XavierFan& fan, std::uint64_t seed,
+                 std::string_view purpose);
+
+// Xavier's deviation for an embedding table of so many rows and columns.
+double xavier_deviation(std::uint64_t rows, std::uint64_t columns);
+
+// All weights as a table of short rows, which RowAdam moves; shares memory with `weights`.
+MaskedTable weights_as_table(const at::Tensor& weights);
+
+}  // namespace bet

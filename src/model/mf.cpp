@@ -1,0 +1,29 @@
+#include "model/backbone.h"
+#include "model/bpr_loss.h"
+
+namespace bet {
+namespace {
+
+// Matrix factorisation: a score is the dot product of two rows of the table.
+class Mf final : public Backbone {
+ public:
+  at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const override {
+    pass.executor.join();
+    return bpr_loss(parameters.values, parameters.models, pass.batch);
+  }
+
+  Ranking ranking(const MaskedTable& parameters) const override {
+    return {parameters.values, {parameters.models.begin(), parameters.models.end()}};
+  }
+};
+
+std::unique_ptr<Backbone> make(const ModelOptions& /*options*/, const Graph& /*graph*/) {
+  return std::make_unique<Mf>();
+}
+
+}  // namespace
+
+extern const BackboneKind kMf;
+const BackboneKind kMf = {.name = "mf", .make = make};
+
+}  // namespace bet

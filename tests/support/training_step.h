@@ -1,0 +1,99 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "model/backbone.h"
+#include "support/toy_data.h"
+#include "train/batch_sampler.h"
+
+namespace bet::test {
+
+// Everything that a step needs, on a toy graph, and its obvious loss.
+struct TrainingStep {
+  Split split = toy_split();
+  Graph graph = make_graph(split, TrainingPart::kTrain);
+  Batch batch;
+
+  explicit TrainingStep(BatchKind kind = BatchKind::kUsers, std::uint32_t pool = 1,
+                        std::uint32_t entries = 90)
+      : batch(entries, pool, graph.num_nodes(), at::kCPU) {
+    const StepRecord record;
+    BatchSampler(graph, 1).draw(&record, kind, batch);
+  }
+
+  // The adjacency as a dense matrix of zeros and ones, in double.
+  torch::Tensor dense_adjacency() const {
+    const auto nodes = graph.num_nodes();
+    torch::Tensor dense = torch::zeros({nodes, nodes}, torch::kDouble);
+    const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
+    const auto* columns = graph.columns.data_ptr<std::int32_t>();
+    for (std::int64_t row = 0; row < nodes; ++row) {
+      for (std::int64_t e = offsets[row]; e < offsets[row + 1]; ++e) dense[row][columns[e]] = 1.0;
+    }
+    return dense;
+  }
+
+  // Rows of the table at the batch's places [first, first + count).
+  torch::Tensor rows(std::int64_t first, std::int64_t count) const {
+    return batch.rows.slice(0, first, first + count).to(torch::kLong);
+  }
+
+  // The scores of pairs (user row, item row), both int64 [pairs].
+  using Score = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
+
+  // The mean of softplus(score of a negative - score of the positive), known negatives as zero.
+  torch::Tensor bpr(const Score& score) const {
+    const std::int64_t size = batch.size();
+    const std::int64_t pool = batch.pool();
+    std::vector<std::int64_t> entries;
+    std::vector<std::int64_t> negatives;
+    for (std::int64_t e = 0; e < size; ++e) {
+      const auto known = batch.known[e].item<std::int32_t>();
+      for (std::int64_t k = 0; k < pool; ++k) {
+        if (pool > 1 && (known >> k & 1) != 0) continue;
+        entries.push_back(e);
+        negatives.push_back(2 * size + e / pool * pool + k);
+      }
+    }
+    const torch::Tensor entry = torch::tensor(entries, torch::kLong);
+    const torch::Tensor places = rows(0, batch.num_places());
+    const torch::Tensor users = places.index_select(0, entry);
+    const torch::Tensor positive = score(users, places.index_select(0, entry + size));
+    const torch::Tensor negative =
+        score(users, places.index_select(0, torch::tensor(negatives, torch::kLong)));
+    return torch::softplus(negative - positive).sum() / static_cast<double>(size * pool);
+  }
+
+  // The regulariser's part of the loss.
+  torch::Tensor squares(const torch::Tensor& table) const {
+    return table.index_select(0, rows(0, batch.num_places())).pow(2).sum() /
+           static_cast<double>(batch.size());
+  }
+};
+
+// The scores of dot products of rows.
+inline TrainingStep::Score dot_score(const torch::Tensor& vectors) {
+  return [vectors](const torch::Tensor& users, const torch::Tensor& items) {
+    return (vectors.index_select(0, users) * vectors.index_select(0, items)).sum(1);
+  };
+}
+
+inline torch::Tensor mask_of(const MaskedTable& table) {
+  const torch::Tensor columns = torch::arange(table.values.size(1));
+  return columns.unsqueeze(0) < table.sizes[0].to(torch::kLong).unsqueeze(1);
+}
+
+// `ours` against the obvious `expected`, to a share of the largest.
+inline void expect_same_gradient(const torch::Tensor& ours, const torch::Tensor& expected,
+                                 double share = 1e-5) {
+  const double largest = expected.abs().max().item<double>();
+  EXPECT_GT(largest, 1e-6) << "there is a gradient to compare";
+  const torch::Tensor difference = (ours.to(torch::kDouble) - expected).abs();
+  EXPECT_LT(difference.max().item<double>(), share * largest);
+}
+
+}  // namespace bet::test
