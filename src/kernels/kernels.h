@@ -128,6 +128,8 @@ struct RankArgs {
   std::uint32_t* ranked = nullptr;  // out, [kUsers][k]; ~0 where there are fewer than k items
 };
 
+struct NeuMfArgs;  // kernels/neumf.h
+
 struct Kernels {
   const char* name;  // "plain", "avx2" or "avx512"
   void (*gather_rows)(const GatherArgs& args, std::size_t begin_row, std::size_t end_row);
@@ -135,6 +137,8 @@ struct Kernels {
   void (*bpr_pools)(const BprArgs& args, std::size_t begin_block, std::size_t end_block);
   double (*adam_rows)(const AdamArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*rank_block)(const RankArgs& args);
+  void (*neumf_pairs)(const NeuMfArgs& args, std::size_t begin_entry, std::size_t end_entry);
+  void (*neumf_pools)(const NeuMfArgs& args, std::size_t begin_block, std::size_t end_block);
 };
 
 // The best for this machine, found once; any thread may call.
