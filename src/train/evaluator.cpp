@@ -31,9 +31,9 @@ Evaluator::Evaluator(const Split& split, HeldOut held_out, const Graph& seen) : 
   held_.device_items = on_device(held_.items, at::kInt, seen.device());
 }
 
-Metrics Evaluator::measure(const at::Tensor& vectors, const ModelColumns& columns) const {
+Metrics Evaluator::measure(const at::Tensor& vectors, const Scoring& scoring) const {
   const std::vector<std::uint32_t> hits =
-      executor_for(vectors.device()).top_hits(vectors, columns, held_, seen_, kCutoffs.back());
+      executor_for(vectors.device()).top_hits(vectors, scoring, held_, seen_, kCutoffs.back());
   Metrics mean;
   for (std::size_t i = 0; i < hits.size(); ++i) {  // in one order: sums do not depend on threads
     const Metrics one = user_metrics(hits[i], held_.offsets[i + 1] - held_.offsets[i]);

@@ -5,23 +5,22 @@
 #include "data/split.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
-#include "model/masked_table.h"
+#include "model/scoring.h"
 #include "train/metrics.h"
 
 namespace bet {
 
 enum class HeldOut { kValidation, kTest };
 
-// Full ranking: the score of every item for every user with held-out items, by the dot product of
-// their rows in `vectors` (float [users + items, stride], of which `columns` are the model's own);
-// items that the user has in `seen` (the graph the model was trained on, on the same device, which
-// must outlive the evaluator) are left out, ties go to the lower item. Exact, and the same for any
-// number of threads.
+// Full ranking: the score of every item for every user with held-out items, from their rows in
+// `vectors` (float [users + items, stride]); items that the user has in `seen` (the graph the model
+// was trained on, on the same device, which must outlive the evaluator) are left out, ties go to
+// the lower item. Exact, and the same for any number of threads.
 class Evaluator {
  public:
   Evaluator(const Split& split, HeldOut held_out, const Graph& seen);
 
-  Metrics measure(const at::Tensor& vectors, const ModelColumns& columns) const;
+  Metrics measure(const at::Tensor& vectors, const Scoring& scoring) const;
 
  private:
   const Graph& seen_;
@@ -29,9 +28,9 @@ class Evaluator {
 };
 
 // Of one model.
-inline Metrics evaluate(const at::Tensor& vectors, const ModelColumns& columns, const Split& split,
+inline Metrics evaluate(const at::Tensor& vectors, const Scoring& scoring, const Split& split,
                         HeldOut held_out, const Graph& seen) {
-  return Evaluator(split, held_out, seen).measure(vectors, columns);
+  return Evaluator(split, held_out, seen).measure(vectors, scoring);
 }
 
 }  // namespace bet
