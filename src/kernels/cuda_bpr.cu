@@ -1,39 +1,10 @@
 #include "kernels/cuda_check.h"
 #include "kernels/cuda_kernels.h"
+#include "kernels/cuda_pairs.cuh"
 #include "kernels/cuda_sum.cuh"
 
 namespace bet::cuda {
 namespace {
-
-constexpr unsigned kThreads = 256;
-constexpr unsigned kLane = 32;
-constexpr unsigned kAllLanes = 0xffffffffU;
-
-struct BatchView {
-  const BprArgs& args;
-
-  __device__ std::size_t positive(std::size_t entry) const { return args.size + entry; }
-  __device__ std::size_t negative(std::size_t place) const {
-    return 2 * std::size_t{args.size} + place;
-  }
-  // The model's columns of the row that stands at a place, and of the place's contribution.
-  __device__ const float* row(std::size_t place) const {
-    return args.vectors + std::size_t{args.rows[place]} * args.stride + args.first_column;
-  }
-  __device__ float* contribution(std::size_t place) const {
-    return args.contributions + place * args.stride + args.first_column;
-  }
-};
-
-__device__ inline float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
-__device__ inline void store4(float* p, float4 v) { *reinterpret_cast<float4*>(p) = v; }
-
-// softplus(-x), and sigmoid(-x), minus its slope, from e^-|x| so that neither overflows.
-__device__ inline float softplus_of_minus(float x, float* sigmoid) {
-  const float small = expf(-fabsf(x));
-  *sigmoid = (x < 0 ? 1.0F : small) / (1.0F + small);
-  return log1pf(small) + (x < 0 ? -x : 0.0F);
-}
 
 // A warp for an entry.
 __global__ void bpr_pairs(const BprArgs args) {
@@ -71,42 +42,6 @@ __global__ void bpr_pairs(const BprArgs args) {
   }
 }
 
-constexpr std::uint32_t kSlab = 32;                // columns in shared memory at a time
-constexpr std::uint32_t kStride = kSlab + 4;       // keeps float4 aligned and banks apart
-constexpr std::uint32_t kPart = kThreads / kPool;  // threads of an entry
-constexpr std::uint32_t kOwn = kPool / kPart;      // negatives, or columns of a slab, of a thread
-
-using Rows = float[kPool][kStride];
-
-// A slab of the block's users, positives and negatives; columns behind the last are zero.
-__device__ void load_slab(const BatchView& batch, std::size_t first, std::uint32_t count,
-                          std::uint32_t column, Rows& users, Rows& positives, Rows& negatives) {
-  const std::uint32_t row = threadIdx.x / kPart;
-  const std::uint32_t c = 4 * (threadIdx.x % kPart);
-  const float4 zero = {0, 0, 0, 0};
-  const bool inside = column + c < batch.args.columns;
-  const std::size_t entry = first + row;
-  const bool real = inside && row < count;
-  store4(&users[row][c], real ? load4(batch.row(entry) + column + c) : zero);
-  store4(&positives[row][c], real ? load4(batch.row(batch.positive(entry)) + column + c) : zero);
-  store4(&negatives[row][c], inside ? load4(batch.row(batch.negative(entry)) + column + c) : zero);
-}
-
-__device__ inline float sum_of_entry(float value) {  // over the kPart threads of an entry
-  for (unsigned distance = kPart / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-
-__device__ inline void add4(float4& sum, float weight, const float* v) {
-  const float4 value = load4(v);
-  sum.x += weight * value.x;
-  sum.y += weight * value.y;
-  sum.z += weight * value.z;
-  sum.w += weight * value.w;
-}
-
 // A thread block for a block of kPool entries and its pool.
 __global__ void __launch_bounds__(kThreads) bpr_pools(const BprArgs args) {
   __shared__ __align__(16) Rows users;
@@ -123,7 +58,7 @@ __global__ void __launch_bounds__(kThreads) bpr_pools(const BprArgs args) {
   float positive = 0;
   for (std::uint32_t column = 0; column < args.columns; column += kSlab) {
     __syncthreads();
-    load_slab(batch, first, count, column, users, positives, negatives);
+    load_slab(batch, first, count, {column, args.columns}, users, positives, negatives);
     __syncthreads();
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwn; ++i) {
@@ -161,7 +96,7 @@ __global__ void __launch_bounds__(kThreads) bpr_pools(const BprArgs args) {
   for (std::uint32_t column = 0; column < args.columns; column += kSlab) {
     __syncthreads();
     if (args.columns > kSlab) {
-      load_slab(batch, first, count, column, users, positives, negatives);
+      load_slab(batch, first, count, {column, args.columns}, users, positives, negatives);
       __syncthreads();
     }
     float4 to_user = {0, 0, 0, 0};
@@ -180,7 +115,6 @@ __global__ void __launch_bounds__(kThreads) bpr_pools(const BprArgs args) {
     store4(batch.contribution(batch.positive(first + row)) + column + c, to_positive);
   }
 }
-static_assert(kOwn == 4, "a thread holds four columns of a slab");
 
 __global__ void mean_kernel(const float* values, std::size_t count, float* out) {
   double sum = 0;

@@ -5,6 +5,7 @@
 
 #include "kernels/batch_draw.h"
 #include "kernels/kernels.h"
+#include "kernels/neumf.h"
 
 // The kernels' CUDA twins. They take the arguments of kernels/kernels.h with pointers to device
 // memory, run on one stream and return before they are done; the same inputs give the same bits (no
@@ -40,6 +41,10 @@ void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_byte
 
 void bpr_terms(const BprArgs& args, Stream stream);
 
+// Floats of `scratch` that neumf_terms needs.
+std::size_t neumf_scratch(const NeuMfArgs& args);
+void neumf_terms(const NeuMfArgs& args, float* scratch, Stream stream);
+
 // *out = the mean of `count` floats, summed in double in a fixed order.
 void mean(const float* values, std::size_t count, float* out, Stream stream);
 
@@ -50,6 +55,19 @@ void adam_rows(const AdamArgs& args, std::size_t num_rows, double* parts, Stream
 // *record goes on by one step of loss *loss + squares_scale * (the sum of `parts`).
 void finish_step(StepRecord* record, const float* loss, const double* parts, double squares_scale,
                  Stream stream);
+
+// scores[u][i] += the sum of max(user + item, 0) over the positive hidden units less that over the
+// negative ones, which follow them.
+struct HiddenScoreArgs {
+  const float* users = nullptr;  // [num_users][units]
+  const float* items = nullptr;  // [units][num_items]
+  std::uint32_t num_users = 0;
+  std::uint32_t num_items = 0;
+  std::uint32_t num_positive = 0;
+  std::uint32_t num_negative = 0;
+  float* scores = nullptr;  // [num_users][num_items]
+};
+void add_hidden_scores(const HiddenScoreArgs& args, Stream stream);
 
 // The best k of each of `count` users by their rows of `scores`, higher first, then lower items.
 struct TopArgs {

@@ -118,24 +118,36 @@ struct AdamArgs {
   const StepRecord* record = nullptr;  // whose `steps` are done
 };
 
-// Full ranking of a block of users over all items, kept to the best `k`.
+// Full ranking of a block of users over all items, kept to the best `k`. The score of a user and an
+// item is the dot product of their vectors and, where there are hidden units, also the sum of
+// max(user + item, 0) over the positive ones less that over the negative ones.
 struct RankArgs {
   static constexpr std::uint32_t kUsers = 8;   // users of a block
   static constexpr std::uint32_t kItems = 32;  // items of a panel
 
-  std::uint32_t width = 0;
-  const float* users = nullptr;          // [width][kUsers]: the block's vectors, transposed
-  const float* user_norms = nullptr;     // kUsers
-  const float* panels = nullptr;         // by panel [width][kItems], items from long to short
-  const float* panel_norms = nullptr;    // by panel: the longest vector in it
-  const std::uint32_t* items = nullptr;  // by place in the panels: the item; ~0 is padding
-  std::uint32_t num_panels = 0;
+  std::uint32_t width = 0;                     // of the dot product; depth: with the hidden units
+  const float* users = nullptr;                // [depth][kUsers]: the block's vectors, transposed
+  const float* user_norms = nullptr;           // kUsers
+  const float* panels = nullptr;               // by panel [depth][kItems], items from long to short
+  const float* panel_norms = nullptr;          // by panel: the longest vector in it
+  const std::uint32_t* items = nullptr;        // by place in the panels: the item; ~0 is padding
+  std::uint32_t num_panels = 0;                // the end of those to look at
   const std::uint32_t* const* seen = nullptr;  // by user: items left out, ascending
   const std::uint32_t* seen_count = nullptr;
   std::uint32_t k = 0;
   float* scores = nullptr;          // out, [kUsers][k], best first, ties by item
   std::uint32_t* ranked = nullptr;  // out, [kUsers][k]; ~0 where there are fewer than k items
+
+  // With hidden units no panel is passed over by its norm: their values follow those of the dot
+  // product, the positive units' first; in panels they are negated.
+  std::uint32_t num_positive = 0;
+  std::uint32_t num_negative = 0;
+  const float* item_sums = nullptr;  // by place in the panels: its positive units' values less its
+                                     // negative ones'
+  std::uint32_t first_panel = 0;     // not 0: the lists go on from a call that ended there
 };
+
+struct NeuMfArgs;  // kernels/neumf.h
 
 struct Kernels {
   const char* name;  // "plain", "avx2" or "avx512"
@@ -148,6 +160,8 @@ struct Kernels {
   void (*activate_back_rows)(const ActivateBackArgs& args, std::size_t begin_row,
                              std::size_t end_row);
   void (*split_rows)(const SplitArgs& args, std::size_t begin_row, std::size_t end_row);
+  void (*neumf_pairs)(const NeuMfArgs& args, std::size_t begin_entry, std::size_t end_entry);
+  void (*neumf_pools)(const NeuMfArgs& args, std::size_t begin_block, std::size_t end_block);
 };
 
 // The best for this machine, found once; any thread may call.

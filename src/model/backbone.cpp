@@ -8,12 +8,13 @@ namespace bet {
 
 extern const BackboneKind kMf;
 extern const BackboneKind kLightGcn;
+extern const BackboneKind kNcf;
 extern const BackboneKind kNgcf;
 
 namespace {
 
 // A new backbone: its file under src/model, and its name here.
-constexpr std::array<const BackboneKind*, 3> kBackbones = {&kMf, &kLightGcn, &kNgcf};
+constexpr std::array<const BackboneKind*, 4> kBackbones = {&kMf, &kLightGcn, &kNgcf, &kNcf};
 
 }  // namespace
 

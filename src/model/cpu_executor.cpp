@@ -99,6 +99,22 @@ void over_rows(std::size_t num_rows, const Work& work) {
                   });
 }
 
+// A batch's entries, or its blocks that share a pool, in parts of some.
+class BatchParts {
+ public:
+  BatchParts(std::uint32_t size, std::uint32_t pool)
+      : total_(pool == kPool ? (size + kPool - 1) / kPool : size),
+        grain_(pool == kPool ? 8 : 512) {}
+
+  std::int64_t count() const { return static_cast<std::int64_t>((total_ + grain_ - 1) / grain_); }
+  std::size_t begin(std::int64_t part) const { return static_cast<std::size_t>(part) * grain_; }
+  std::size_t end(std::int64_t part) const { return std::min(begin(part) + grain_, total_); }
+
+ private:
+  std::size_t total_;
+  std::size_t grain_;
+};
+
 class CpuLoop final : public Executor::Loop {
  public:
   void run(const std::function<void()>& work) override { work(); }
@@ -181,19 +197,30 @@ class CpuExecutor final : public Executor {
   }
 
   void bpr_terms(const BprArgs& args) override {
-    const bool pools = args.pool == kPool;
-    const std::int64_t count = pools ? (args.size + kPool - 1) / kPool : args.size;
-    const std::int64_t grain = pools ? 8 : 512;
-    const std::int64_t parts = (count + grain - 1) / grain;
-    parallel_chunks(parts, [&](std::int64_t part) {
-      const auto begin = static_cast<std::size_t>(part * grain);
-      const auto end = static_cast<std::size_t>(std::min((part + 1) * grain, count));
-      if (pools) {
-        kernels().bpr_pools(args, begin, end);
-      } else {
-        kernels().bpr_pairs(args, begin, end);
-      }
+    const auto terms = args.pool == kPool ? kernels().bpr_pools : kernels().bpr_pairs;
+    const BatchParts parts(args.size, args.pool);
+    parallel_chunks(parts.count(),
+                    [&](std::int64_t part) { terms(args, parts.begin(part), parts.end(part)); });
+  }
+
+  // The parts are the same for any number of threads, and so is the sum of what they say of the
+  // head.
+  void neumf_terms(const NeuMfArgs& args) override {
+    const auto terms = args.pool == kPool ? kernels().neumf_pools : kernels().neumf_pairs;
+    const BatchParts parts(args.size, args.pool);
+    const std::size_t columns = std::size_t{args.num_products} + args.num_hidden;
+    std::vector<float> to_head(static_cast<std::size_t>(parts.count()) * columns);
+    parallel_chunks(parts.count(), [&](std::int64_t part) {
+      NeuMfArgs own = args;
+      own.head_gradient = to_head.data() + static_cast<std::size_t>(part) * columns;
+      terms(own, parts.begin(part), parts.end(part));
     });
+    std::vector<double> sum(columns);
+    for (std::size_t i = 0; i < to_head.size(); i += columns) {
+      for (std::size_t c = 0; c < columns; ++c) sum[c] += to_head[i + c];
+    }
+    std::transform(sum.begin(), sum.end(), args.head_gradient,
+                   [](double value) { return static_cast<float>(value); });
   }
 
   void mean(const float* values, std::size_t count, float* out) override {
@@ -220,16 +247,16 @@ class CpuExecutor final : public Executor {
     record->loss_sum += total;
   }
 
-  std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
+  std::vector<ItemId> top_items(const at::Tensor& vectors, const Scoring& scoring,
                                 std::span<const UserId> users, const Graph& seen,
                                 std::uint32_t k) override {
-    return cpu_top_items(vectors, columns, users, seen, k);
+    return cpu_top_items(vectors, scoring, users, seen, k);
   }
 
-  std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const ModelColumns& columns,
+  std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const Scoring& scoring,
                                       const HeldOutItems& held, const Graph& seen,
                                       std::uint32_t k) override {
-    const std::vector<ItemId> ranked = cpu_top_items(vectors, columns, held.users, seen, k);
+    const std::vector<ItemId> ranked = cpu_top_items(vectors, scoring, held.users, seen, k);
     std::vector<std::uint32_t> hits(held.users.size());
     constexpr std::int64_t kGrain = 1024;
     at::parallel_for(

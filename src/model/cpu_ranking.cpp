@@ -26,17 +26,35 @@ double norm_of(const float* row, std::uint32_t width) {
 // A hair above, so that the bound holds after rounding to float too.
 float rounded_up(double norm) { return static_cast<float>(norm * (1.0 + 1e-6)); }
 
+// Where a model's values lie in the table, and how a score is made of them.
+struct Rows {
+  const float* values;
+  std::size_t stride;
+  const Scoring& scoring;
+
+  const float* dot(std::size_t node) const {
+    return values + node * stride + scoring.columns.first;
+  }
+  const float* hidden(std::size_t node) const {
+    return values + node * stride + scoring.first_hidden;
+  }
+  float norm(std::size_t node) const {
+    return rounded_up(norm_of(dot(node), scoring.columns.width));
+  }
+};
+
 // All items in panels of kItems, transposed, from the longest vector to the shortest.
 struct ItemPanels {
   std::vector<float> values;
   std::vector<float> norms;          // by panel
   std::vector<std::uint32_t> nodes;  // by place; kNone is padding
+  std::vector<float> sums;           // by place: RankArgs::item_sums
 
-  ItemPanels(const float* vectors, std::size_t stride, std::uint32_t width, const Graph& graph) {
+  ItemPanels(const Rows& rows, const Graph& graph) {
     std::vector<float> norm(graph.num_items);
     at::parallel_for(0, graph.num_items, 1024, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t item = begin; item < end; ++item) {
-        norm[item] = rounded_up(norm_of(vectors + (graph.num_users + item) * stride, width));
+        norm[item] = rows.norm(graph.num_users + item);
       }
     });
     std::vector<std::uint32_t> order(graph.num_items);
@@ -44,72 +62,151 @@ struct ItemPanels {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return norm[a] > norm[b]; });
     const std::uint32_t num_panels = (graph.num_items + kItems - 1) / kItems;
-    values.assign(std::size_t{num_panels} * width * kItems, 0.0F);
+    const std::uint32_t depth = rows.scoring.columns.width + rows.scoring.num_hidden();
+    values.assign(std::size_t{num_panels} * depth * kItems, 0.0F);
     norms.resize(num_panels);
     nodes.assign(std::size_t{num_panels} * kItems, kNone);
+    sums.assign(std::size_t{num_panels} * kItems, 0.0F);
     at::parallel_for(0, num_panels, 16, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t panel = begin; panel < end; ++panel) {
         norms[panel] = norm[order[panel * kItems]];
-        float* const out = values.data() + panel * width * kItems;
-        for (std::uint32_t i = 0; i < kItems && panel * kItems + i < graph.num_items; ++i) {
-          const std::uint32_t node = graph.num_users + order[panel * kItems + i];
-          nodes[panel * kItems + i] = node;
-          const float* const row = vectors + node * stride;
-          for (std::uint32_t c = 0; c < width; ++c) out[c * kItems + i] = row[c];
+        for (std::int64_t i = panel * kItems; i < (panel + 1) * kItems; ++i) {
+          if (i >= graph.num_items) break;
+          nodes[i] = graph.num_users + order[i];
+          put_item(rows, i, values.data() + panel * depth * kItems + i % kItems);
         }
       }
     });
   }
+
+ private:
+  void put_item(const Rows& rows, std::int64_t place, float* out) {
+    const Scoring& scoring = rows.scoring;
+    const float* const dot = rows.dot(nodes[place]);
+    const float* const hidden = rows.hidden(nodes[place]);
+    for (std::uint32_t c = 0; c < scoring.columns.width; ++c) out[c * kItems] = dot[c];
+    out += std::size_t{scoring.columns.width} * kItems;
+    double sum = 0;
+    for (std::uint32_t h = 0; h < scoring.num_hidden(); ++h) {
+      out[h * kItems] = -hidden[h];
+      sum += h < scoring.num_positive ? hidden[h] : -hidden[h];
+    }
+    sums[place] = static_cast<float>(sum);
+  }
+};
+
+// Blocks of kUsers users and their lists, to be ranked side by side.
+class UserBlocks {
+ public:
+  UserBlocks(const Rows& rows, const ItemPanels& panels, const Graph& seen, std::uint32_t k)
+      : rows_(rows), panels_(panels), seen_(seen), k_(k) {}
+
+  // Up to kUsers users; the last fills the block.
+  void add(std::span<const UserId> users) {
+    Block& block = blocks_.emplace_back();
+    const Scoring& scoring = rows_.scoring;
+    const std::uint32_t width = scoring.columns.width;
+    const auto* const offsets = seen_.offsets.data_ptr<std::int64_t>();
+    block.count = users.size();
+    block.values.resize(std::size_t{width + scoring.num_hidden()} * kUsers);
+    block.scores.resize(std::size_t{kUsers} * k_);
+    block.ranked.assign(std::size_t{kUsers} * k_, kNone);
+    for (std::size_t u = 0; u < kUsers; ++u) {
+      const UserId user = users[std::min(u, users.size() - 1)];
+      const float* const dot = rows_.dot(user);
+      const float* const hidden = rows_.hidden(user);
+      for (std::uint32_t c = 0; c < width; ++c) block.values[c * kUsers + u] = dot[c];
+      for (std::uint32_t h = 0; h < scoring.num_hidden(); ++h) {
+        block.values[(width + h) * kUsers + u] = hidden[h];
+      }
+      block.norms[u] = rows_.norm(user);
+      block.seen[u] = words(seen_.columns) + offsets[user];
+      block.seen_count[u] = static_cast<std::uint32_t>(offsets[user + 1] - offsets[user]);
+    }
+  }
+
+  // Every block with some panels at a time: hidden units need all panels, which are too many for
+  // the caches.
+  void rank(std::uint32_t panels_at_once) {
+    const auto num_panels = static_cast<std::uint32_t>(panels_.norms.size());
+    for (std::uint32_t first = 0; first < num_panels; first += panels_at_once) {
+      const std::uint32_t end = std::min(num_panels - first, panels_at_once) + first;
+      for (Block& block : blocks_) kernels().rank_block(arguments(block, first, end));
+    }
+  }
+
+  // The lists of the users one after another; no block is left.
+  void take(ItemId* out) {
+    for (const Block& block : blocks_) {
+      for (std::size_t i = 0; i < block.count * k_; ++i, ++out) {
+        *out = block.ranked[i] == kNone ? kNone : block.ranked[i] - seen_.num_users;
+      }
+    }
+    blocks_.clear();
+  }
+
+ private:
+  struct Block {
+    std::size_t count = 0;
+    std::vector<float> values;
+    std::array<float, kUsers> norms{};
+    std::array<const std::uint32_t*, kUsers> seen{};
+    std::array<std::uint32_t, kUsers> seen_count{};
+    std::vector<float> scores;
+    std::vector<std::uint32_t> ranked;
+  };
+
+  RankArgs arguments(Block& block, std::uint32_t first_panel, std::uint32_t end_panel) const {
+    RankArgs args;
+    args.width = rows_.scoring.columns.width;
+    args.users = block.values.data();
+    args.user_norms = block.norms.data();
+    args.panels = panels_.values.data();
+    args.panel_norms = panels_.norms.data();
+    args.items = panels_.nodes.data();
+    args.num_panels = end_panel;
+    args.seen = block.seen.data();
+    args.seen_count = block.seen_count.data();
+    args.k = k_;
+    args.scores = block.scores.data();
+    args.ranked = block.ranked.data();
+    args.num_positive = rows_.scoring.num_positive;
+    args.num_negative = rows_.scoring.num_negative;
+    args.item_sums = panels_.sums.data();
+    args.first_panel = first_panel;
+    return args;
+  }
+
+  const Rows& rows_;
+  const ItemPanels& panels_;
+  const Graph& seen_;
+  std::uint32_t k_;
+  std::vector<Block> blocks_;
 };
 
 }  // namespace
 
-std::vector<ItemId> cpu_top_items(const at::Tensor& vectors, const ModelColumns& columns,
+std::vector<ItemId> cpu_top_items(const at::Tensor& vectors, const Scoring& scoring,
                                   std::span<const UserId> users, const Graph& seen,
                                   std::uint32_t k) {
-  const std::uint32_t width = columns.width;
-  const float* const values = vectors.data_ptr<float>() + columns.first;
-  const auto stride = static_cast<std::size_t>(vectors.size(1));
-  const ItemPanels panels(values, stride, width, seen);
-  const auto* const offsets = seen.offsets.data_ptr<std::int64_t>();
-  const std::uint32_t* const neighbours = words(seen.columns);
+  const bool hidden = scoring.num_hidden() > 0;
+  const std::uint32_t panels_at_once = hidden ? 4 : kNone;
+  const std::size_t users_at_once = (hidden ? 32 : 1) * kUsers;
+  const Rows rows{vectors.data_ptr<float>(), static_cast<std::size_t>(vectors.size(1)), scoring};
+  const ItemPanels panels(rows, seen);
   std::vector<ItemId> result(users.size() * k, kNone);
-  const auto num_blocks = static_cast<std::int64_t>((users.size() + kUsers - 1) / kUsers);
-  at::parallel_for(0, num_blocks, 4, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<float> block(std::size_t{width} * kUsers);
-    std::array<float, kUsers> norms{};
-    std::array<const std::uint32_t*, kUsers> seen_items{};
-    std::array<std::uint32_t, kUsers> seen_count{};
-    std::vector<float> scores(std::size_t{kUsers} * k);
-    std::vector<std::uint32_t> ranked(std::size_t{kUsers} * k);
-    RankArgs args;
-    args.width = width;
-    args.users = block.data();
-    args.user_norms = norms.data();
-    args.panels = panels.values.data();
-    args.panel_norms = panels.norms.data();
-    args.items = panels.nodes.data();
-    args.num_panels = static_cast<std::uint32_t>(panels.norms.size());
-    args.seen = seen_items.data();
-    args.seen_count = seen_count.data();
-    args.k = k;
-    args.scores = scores.data();
-    args.ranked = ranked.data();
-    for (std::int64_t b = begin; b < end; ++b) {
-      const std::size_t first = static_cast<std::size_t>(b) * kUsers;
-      const std::size_t count = std::min<std::size_t>(kUsers, users.size() - first);
-      for (std::size_t u = 0; u < kUsers; ++u) {
-        const UserId user = users[first + std::min(u, count - 1)];  // the last fills the block
-        const float* const row = values + user * stride;
-        for (std::uint32_t c = 0; c < width; ++c) block[c * kUsers + u] = row[c];
-        norms[u] = rounded_up(norm_of(row, width));
-        seen_items[u] = neighbours + offsets[user];
-        seen_count[u] = static_cast<std::uint32_t>(offsets[user + 1] - offsets[user]);
+  const auto num_groups =
+      static_cast<std::int64_t>((users.size() + users_at_once - 1) / users_at_once);
+  at::parallel_for(0, num_groups, hidden ? 1 : 4, [&](std::int64_t begin, std::int64_t end) {
+    UserBlocks blocks(rows, panels, seen, k);
+    for (std::int64_t group = begin; group < end; ++group) {
+      const std::size_t first = static_cast<std::size_t>(group) * users_at_once;
+      const std::size_t last = std::min(first + users_at_once, users.size());
+      for (std::size_t u = first; u < last; u += kUsers) {
+        blocks.add(users.subspan(u, std::min<std::size_t>(kUsers, last - u)));
       }
-      kernels().rank_block(args);
-      for (std::size_t i = 0; i < count * k; ++i) {
-        if (ranked[i] != kNone) result[first * k + i] = ranked[i] - seen.num_users;
-      }
+      blocks.rank(panels_at_once);
+      blocks.take(result.data() + first * k);
     }
   });
   return result;

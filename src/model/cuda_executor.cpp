@@ -54,6 +54,37 @@ class CudaLoop final : public Executor::Loop {
   bool recorded_ = false;
 };
 
+// The hidden units of the users to rank for and of all items, where a score has any.
+class HiddenUnits {
+ public:
+  HiddenUnits(const at::Tensor& vectors, const Scoring& scoring, const at::Tensor& users,
+              const Graph& seen) {
+    args_.num_positive = scoring.num_positive;
+    args_.num_negative = scoring.num_negative;
+    args_.num_items = seen.num_items;
+    if (scoring.num_hidden() == 0) return;
+    const at::Tensor own =
+        vectors.slice(1, scoring.first_hidden, scoring.first_hidden + scoring.num_hidden());
+    items_ = own.slice(0, seen.num_users).t().contiguous();
+    rows_ = own.index_select(0, users);
+  }
+
+  // Adds their part to the scores of `count` users from a place on.
+  void add_to(const at::Tensor& scores, std::int64_t first, std::int64_t count) {
+    if (!items_.defined()) return;
+    args_.users = rows_.data_ptr<float>() + first * rows_.size(1);
+    args_.items = items_.data_ptr<float>();
+    args_.num_users = static_cast<std::uint32_t>(count);
+    args_.scores = scores.data_ptr<float>();
+    cuda::add_hidden_scores(args_, current_stream());
+  }
+
+ private:
+  at::Tensor items_;  // [units, items]
+  at::Tensor rows_;   // [users, units]
+  cuda::HiddenScoreArgs args_;
+};
+
 class CudaExecutor final : public Executor {
  public:
   // Everything runs on streams that are not the default one, which cannot be recorded.
@@ -95,6 +126,11 @@ class CudaExecutor final : public Executor {
 
   void bpr_terms(const BprArgs& args) override { cuda::bpr_terms(args, current_stream()); }
 
+  void neumf_terms(const NeuMfArgs& args) override {
+    const at::Tensor memory = scratch(cuda::neumf_scratch(args) * sizeof(float), device_);
+    cuda::neumf_terms(args, static_cast<float*>(memory.data_ptr()), current_stream());
+  }
+
   void mean(const float* values, std::size_t count, float* out) override {
     cuda::mean(values, count, out, current_stream());
   }
@@ -107,7 +143,7 @@ class CudaExecutor final : public Executor {
     cuda::finish_step(record, loss, parts, squares_scale, current_stream());
   }
 
-  std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
+  std::vector<ItemId> top_items(const at::Tensor& vectors, const Scoring& scoring,
                                 std::span<const UserId> users, const Graph& seen,
                                 std::uint32_t k) override {
     const auto num_users = static_cast<std::int64_t>(users.size());
@@ -116,14 +152,14 @@ class CudaExecutor final : public Executor {
     const at::Tensor ranked = at::empty({num_users, k}, at::TensorOptions(device_).dtype(at::kInt));
     cuda::TopArgs args;
     args.k = k;
-    rank(vectors, columns, ids.to(device_), seen, [&](std::int64_t first) {
+    rank(vectors, scoring, ids.to(device_), seen, [&](std::int64_t first) {
       args.ranked = words(ranked) + first * k;
       return args;
     });
     return read_back(ranked);
   }
 
-  std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const ModelColumns& columns,
+  std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const Scoring& scoring,
                                       const HeldOutItems& held, const Graph& seen,
                                       std::uint32_t k) override {
     const at::Tensor hits =
@@ -131,7 +167,7 @@ class CudaExecutor final : public Executor {
     cuda::TopArgs args;
     args.k = k;
     args.held_items = words(held.device_items);
-    rank(vectors, columns, held.device_users, seen, [&](std::int64_t first) {
+    rank(vectors, scoring, held.device_users, seen, [&](std::int64_t first) {
       args.held_offsets = long_words(held.device_offsets) + first;
       args.hits = words(hits) + first;
       return args;
@@ -169,18 +205,21 @@ class CudaExecutor final : public Executor {
     return {words(here), words(here) + here.numel()};
   }
 
-  // Scores of some users at a time by one matrix product, then the best of each. `arguments` gives
+  // Scores of some users at a time by one matrix product and what hidden units add, then the best
+  // of each. `arguments` gives
   // what to do with those of the users from a place on.
   template <typename Arguments>
-  void rank(const at::Tensor& vectors, const ModelColumns& columns, const at::Tensor& users,
+  void rank(const at::Tensor& vectors, const Scoring& scoring, const at::Tensor& users,
             const Graph& seen, const Arguments& arguments) {
     constexpr std::int64_t kScores = std::int64_t{1} << 27;  // of one product, at most; 512 MiB
     constexpr std::int64_t kUsers = 2112;                    // 16 for each of an H200's processors
     const std::int64_t num_users = users.size(0);
     if (num_users == 0) return;
+    const ModelColumns& columns = scoring.columns;
     const at::Tensor own = vectors.slice(1, columns.first, columns.first + columns.width);
     const at::Tensor items = own.slice(0, seen.num_users).t().contiguous();  // faster so
     const at::Tensor rows = own.index_select(0, users);
+    HiddenUnits hidden(vectors, scoring, users, seen);
     const std::int64_t block =
         std::min({std::max<std::int64_t>(kScores / seen.num_items, 1), kUsers, num_users});
     const at::Tensor scores =
@@ -189,6 +228,7 @@ class CudaExecutor final : public Executor {
       const std::int64_t count = std::min(block, num_users - first);
       at::Tensor out = scores.slice(0, 0, count);
       at::mm_out(out, rows.slice(0, first, first + count), items);
+      hidden.add_to(scores, first, count);
       cuda::TopArgs args = arguments(first);
       args.scores = scores.data_ptr<float>();
       args.num_items = seen.num_items;

@@ -12,10 +12,11 @@
 
 #include "kernels/batch_draw.h"
 #include "kernels/kernels.h"
+#include "kernels/neumf.h"
 #include "model/batch.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
-#include "model/masked_table.h"
+#include "model/scoring.h"
 
 namespace bet {
 
@@ -33,6 +34,7 @@ class Executor {
   virtual void draw_batch(const DrawArgs& args) = 0;
   virtual void group_places(Batch& batch) = 0;
   virtual void bpr_terms(const BprArgs& args) = 0;
+  virtual void neumf_terms(const NeuMfArgs& args) = 0;
   // *out = the mean of `count` floats, in one order.
   virtual void mean(const float* values, std::size_t count, float* out) = 0;
   // One step of Adam, then *record goes on by a step of loss *loss + squares_scale * (sum of places
@@ -40,18 +42,17 @@ class Executor {
   virtual void adam_and_record(const AdamArgs& args, std::size_t num_rows, const float* loss,
                                double squares_scale, StepRecord* record) = 0;
 
-  // The best k items for each of `users` by the dot products of their rows in `vectors`, whose
-  // `columns` are the model's own: best first, ties by item, those of `seen` left out; k to a user,
-  // ~0 where there are fewer.
-  virtual std::vector<ItemId> top_items(const at::Tensor& vectors, const ModelColumns& columns,
+  // The best k items for each of `users` by the scores of their rows in `vectors`: best first, ties
+  // by item, those of `seen` left out; k to a user, ~0 where there are fewer.
+  virtual std::vector<ItemId> top_items(const at::Tensor& vectors, const Scoring& scoring,
                                         std::span<const UserId> users, const Graph& seen,
                                         std::uint32_t k) = 0;
 
   // Of the best k <= 32 items, as top_items gives them, those that are held out: by user a bit for
   // each place.
-  virtual std::vector<std::uint32_t> top_hits(const at::Tensor& vectors,
-                                              const ModelColumns& columns, const HeldOutItems& held,
-                                              const Graph& seen, std::uint32_t k) = 0;
+  virtual std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const Scoring& scoring,
+                                              const HeldOutItems& held, const Graph& seen,
+                                              std::uint32_t k) = 0;
 
   // Runs `work` beside what is asked for until join(); neither may need what the other does.
   virtual void beside(const std::function<void()>& work) = 0;

@@ -33,8 +33,7 @@ Evaluator::Evaluator(const Split& split, HeldOut held_out, const Graph& seen) : 
 
 Metrics Evaluator::measure(const at::Tensor& vectors, const Scoring& scoring) const {
   const std::vector<std::uint32_t> hits =
-      executor_for(vectors.device())
-          .top_hits(vectors, scoring.columns, held_, seen_, kCutoffs.back());
+      executor_for(vectors.device()).top_hits(vectors, scoring, held_, seen_, kCutoffs.back());
   Metrics mean;
   for (std::size_t i = 0; i < hits.size(); ++i) {  // in one order: sums do not depend on threads
     const Metrics one = user_metrics(hits[i], held_.offsets[i + 1] - held_.offsets[i]);

@@ -12,11 +12,10 @@ namespace bet {
 
 enum class HeldOut { kValidation, kTest };
 
-// Full ranking: the score of every item for every user with held-out items, by the dot product of
-// their rows in `vectors` (float [users + items, stride], of which `columns` are the model's own);
-// items that the user has in `seen` (the graph the model was trained on, on the same device, which
-// must outlive the evaluator) are left out, ties go to the lower item. Exact, and the same for any
-// number of threads.
+// Full ranking: the score of every item for every user with held-out items, from their rows in
+// `vectors` (float [users + items, stride]); items that the user has in `seen` (the graph the model
+// was trained on, on the same device, which must outlive the evaluator) are left out, ties go to
+// the lower item. Exact, and the same for any number of threads.
 class Evaluator {
  public:
   Evaluator(const Split& split, HeldOut held_out, const Graph& seen);

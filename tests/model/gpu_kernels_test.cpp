@@ -5,6 +5,7 @@
 #include "model/row_adam.h"
 #include "model/tensor_pointers.h"
 #include "support/gpu.h"
+#include "support/neumf_case.h"
 #include "support/toy_data.h"
 #include "train/batch_sampler.h"
 #include "train/evaluator.h"
@@ -121,6 +122,28 @@ TEST_F(GpuKernels, BprLossAndItsGradientOfSeveralModels) {
   }
 }
 
+TEST_F(GpuKernels, NeuMfTermsAndTheirGradients) {
+  torch::manual_seed(6);
+  struct Shape {
+    std::uint32_t products, hidden;
+  };
+  for (const Shape& shape : {Shape{8, 8}, {24, 40}, {8, 0}, {0, 40}, {128, 128}, {136, 24}}) {
+    for (const std::uint32_t pool : {1U, kPool}) {
+      for (const std::uint32_t size : {5U, 33U, 2000U, 4096U}) {
+        const test::NeuMfCase batch(shape.products, shape.hidden, size, pool);
+        const test::NeuMfTerms here = test::neumf_terms(batch, torch::kCPU);
+        const test::NeuMfTerms there = test::neumf_terms(batch, gpu());
+        const test::NeuMfTerms again = test::neumf_terms(batch, gpu());
+        EXPECT_LT(relative_error(there.loss, here.loss), 1e-5);
+        EXPECT_LT(relative_error(there.contributions, here.contributions), 1e-5);
+        EXPECT_LT(relative_error(there.head_gradient, here.head_gradient), 1e-4);
+        EXPECT_TRUE(torch::equal(there.contributions, again.contributions));
+        EXPECT_TRUE(torch::equal(there.head_gradient, again.head_gradient));
+      }
+    }
+  }
+}
+
 TEST_F(GpuKernels, AdamAndItsRecord) {
   const Split split = test::toy_split(3000, 40, 30'000);
   const std::vector<SizePlan> plans = {test::toy_plan(split, 21), test::toy_plan(split, 6)};
@@ -165,6 +188,30 @@ TEST_F(GpuKernels, RankAsTheCpuDoes) {
         EXPECT_EQ(executor_for(gpu()).top_items(vectors.to(gpu()), {8, width}, users, there, k),
                   executor_for(at::kCPU).top_items(vectors, {8, width}, users, here, k))
             << items << " items, width " << width << ", best " << k;
+      }
+    }
+  }
+}
+
+TEST_F(GpuKernels, RankHiddenUnitsAsTheCpuDoes) {
+  torch::manual_seed(7);
+  for (const std::uint32_t items : {15U, 64U, 701U}) {
+    const Split split = test::toy_split(150, items, 40U * std::min(items, 30U));
+    const Graph here = make_graph(split, TrainingPart::kTrainAndValidation);
+    const Graph there = here.to(gpu());
+    const torch::Tensor vectors =
+        torch::randint(-2, 3, {here.num_nodes(), 64}).to(torch::kFloat);  // exact, with ties
+    std::vector<UserId> users;
+    for (UserId user = 0; user < here.num_users; user += 2) users.push_back(user);
+    Scoring scoring(8, 6);
+    scoring.first_hidden = 17;
+    for (const std::uint32_t positive : {0U, 5U, 20U}) {
+      for (const std::uint32_t negative : {0U, 1U, 19U}) {
+        scoring.num_positive = positive;
+        scoring.num_negative = negative;
+        EXPECT_EQ(executor_for(gpu()).top_items(vectors.to(gpu()), scoring, users, there, 20),
+                  executor_for(at::kCPU).top_items(vectors, scoring, users, here, 20))
+            << items << " items, hidden units " << positive << " and " << negative;
       }
     }
   }

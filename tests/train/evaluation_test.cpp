@@ -70,6 +70,46 @@ TEST(TopItems, EqualTheSortedScores) {
   }
 }
 
+// Every pair's score by itself, for more users than are ranked side by side, and parts of blocks.
+TEST(TopItems, OfHiddenUnitsEqualTheSortedScores) {
+  torch::manual_seed(6);
+  constexpr std::uint32_t kBest = 20;
+  const Split split = test::toy_split(301, 170, 2000);
+  const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
+  // Small integers: scores are exact and tie often.
+  const torch::Tensor vectors = torch::randint(-2, 3, {graph.num_nodes(), 48}).to(torch::kFloat);
+  const auto values = vectors.accessor<float, 2>();
+  std::vector<UserId> users;
+  for (UserId user = 0; user < graph.num_users; ++user) users.push_back(user);
+  Scoring scoring(3, 7);
+  scoring.first_hidden = 12;
+  scoring.num_positive = 9;
+  scoring.num_negative = 13;
+  const auto score = [&](UserId user, ItemId item) {
+    const auto v = values[graph.num_users + item];
+    float sum = 0;
+    for (int c = 3; c < 10; ++c) sum += values[user][c] * v[c];
+    for (int h = 0; h < 22; ++h) {
+      sum += (h < 9 ? 1.0F : -1.0F) * std::max(values[user][12 + h] + v[12 + h], 0.0F);
+    }
+    return sum;
+  };
+  const auto found = executor_for(at::kCPU).top_items(vectors, scoring, users, graph, kBest);
+  for (const UserId user : users) {
+    const auto seen = split.train_and_validation(user);
+    std::vector<std::pair<float, ItemId>> expected;
+    for (ItemId item = 0; item < graph.num_items; ++item) {
+      if (std::find(seen.begin(), seen.end(), item) == seen.end()) {
+        expected.emplace_back(-score(user, item), item);
+      }
+    }
+    std::sort(expected.begin(), expected.end());
+    for (std::size_t i = 0; i < kBest; ++i) {
+      ASSERT_EQ(found[user * kBest + i], expected[i].second) << "user " << user << " place " << i;
+    }
+  }
+}
+
 // By hand: each user's list, item by item.
 TEST(Evaluate, CountsTheHeldOutItemsAmongTheBest) {
   torch::manual_seed(5);

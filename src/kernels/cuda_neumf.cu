@@ -1,0 +1,373 @@
+#include "kernels/cuda_check.h"
+#include "kernels/cuda_kernels.h"
+#include "kernels/cuda_pairs.cuh"
+
+// What the head's gradient is made of is summed in parts, each by one thread block in one order,
+// and the parts by another kernel.
+
+namespace bet::cuda {
+namespace {
+
+constexpr std::uint32_t kPartEntries = 64;  // of a part where each entry has its own negative
+
+struct Four {
+  float at[4];
+};
+__device__ inline Four load_four(const float* p) {
+  const float4 v = load4(p);
+  return {{v.x, v.y, v.z, v.w}};
+}
+__device__ inline void store_four(float* p, const Four& v) {
+  store4(p, {v.at[0], v.at[1], v.at[2], v.at[3]});
+}
+
+// A column's part of a score, without its head.
+template <bool kHidden>
+__device__ inline float term(float u, float v) {
+  return kHidden ? positive_part(u + v) : u * v;
+}
+// Its slope for `own`, the value of the one row, where `other` is that of the other.
+template <bool kHidden>
+__device__ inline float slope(float own, float other) {
+  if (kHidden) return own + other > 0 ? 1.0F : 0.0F;
+  return other;
+}
+
+struct Triple {
+  const float* user;
+  const float* positive;
+  const float* negative;
+};
+__device__ inline Triple rows_of(const BatchView& batch, std::size_t entry) {
+  return {batch.row(entry), batch.row(batch.positive(entry)), batch.row(batch.negative(entry))};
+}
+
+// The part of four columns in the difference of an entry's scores.
+template <bool kHidden>
+__device__ inline float difference(const NeuMfArgs& args, const Triple& rows, std::uint32_t c) {
+  const Four head = load_four(args.head + c);
+  const Four u = load_four(rows.user + c);
+  const Four p = load_four(rows.positive + c);
+  const Four n = load_four(rows.negative + c);
+  float x = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    x += head.at[i] * (term<kHidden>(u.at[i], p.at[i]) - term<kHidden>(u.at[i], n.at[i]));
+  }
+  return x;
+}
+
+template <bool kHidden>
+__device__ inline void contribute(const NeuMfArgs& args, std::size_t entry, std::uint32_t c,
+                                  float pull) {
+  const BatchView batch{args};
+  const Triple rows = rows_of(batch, entry);
+  const Four head = load_four(args.head + c);
+  const Four u = load_four(rows.user + c);
+  const Four p = load_four(rows.positive + c);
+  const Four n = load_four(rows.negative + c);
+  Four to_u;
+  Four to_p;
+  Four to_n;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float weight = pull * head.at[i];
+    to_u.at[i] = weight * (slope<kHidden>(u.at[i], n.at[i]) - slope<kHidden>(u.at[i], p.at[i]));
+    to_p.at[i] = -weight * slope<kHidden>(p.at[i], u.at[i]);
+    to_n.at[i] = weight * slope<kHidden>(n.at[i], u.at[i]);
+  }
+  store_four(batch.contribution(entry) + c, to_u);
+  store_four(batch.contribution(batch.positive(entry)) + c, to_p);
+  store_four(batch.contribution(batch.negative(entry)) + c, to_n);
+}
+
+// A warp for an entry. `pulls`, by entry, are for head_of_pairs.
+__global__ void neumf_pairs(const NeuMfArgs args, float* pulls) {
+  const BatchView batch{args};
+  const std::size_t entry = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) / kLane;
+  if (entry >= args.size) return;
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t columns = args.num_products + args.num_hidden;
+  const Triple rows = rows_of(batch, entry);
+  float x = 0;
+  for (std::uint32_t c = 4 * lane; c < columns; c += 4 * kLane) {
+    x += c < args.num_products ? difference<false>(args, rows, c) : difference<true>(args, rows, c);
+  }
+  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
+    x += __shfl_xor_sync(kAllLanes, x, distance);
+  }
+  float pull = 0;
+  const float loss = softplus_of_minus(x, &pull);
+  pull /= static_cast<float>(args.size);
+  if (lane == 0) {
+    args.loss[entry] = loss;
+    pulls[entry] = pull;
+  }
+  for (std::uint32_t c = 4 * lane; c < args.stride; c += 4 * kLane) {
+    if (c < args.num_products) {
+      contribute<false>(args, entry, c, pull);
+    } else if (c < columns) {
+      contribute<true>(args, entry, c, pull);
+    } else {
+      store_four(batch.contribution(entry) + c, {});
+      store_four(batch.contribution(batch.positive(entry)) + c, {});
+      store_four(batch.contribution(batch.negative(entry)) + c, {});
+    }
+  }
+}
+
+// A block for a part, a thread for a column.
+__global__ void head_of_pairs(const NeuMfArgs args, const float* pulls, float* parts) {
+  const BatchView batch{args};
+  const std::uint32_t columns = args.num_products + args.num_hidden;
+  const std::size_t first = std::size_t{blockIdx.x} * kPartEntries;
+  const std::size_t end = min(first + kPartEntries, std::size_t{args.size});
+  for (std::uint32_t c = threadIdx.x; c < columns; c += kThreads) {
+    float sum = 0;
+    for (std::size_t entry = first; entry < end; ++entry) {
+      const Triple rows = rows_of(batch, entry);
+      const float u = rows.user[c];
+      const float p = rows.positive[c];
+      const float n = rows.negative[c];
+      sum += pulls[entry] * (c < args.num_products ? term<false>(u, n) - term<false>(u, p)
+                                                   : term<true>(u, n) - term<true>(u, p));
+    }
+    parts[blockIdx.x * std::size_t{columns} + c] = sum;
+  }
+}
+
+// What a thread block of neumf_pools has in shared memory.
+struct Block {
+  Rows users;
+  Rows positives;
+  Rows negatives;
+  float pull[kPool][kPool + 1];  // by entry and negative
+  alignas(16) float head[kSlab];
+};
+
+// What a thread of it works on.
+struct Place {
+  std::size_t first;    // entry of the block
+  std::uint32_t count;  // entries of the block
+  std::uint32_t row;    // an entry, or a negative
+  std::uint32_t part;
+};
+
+__device__ inline void load_block(const NeuMfArgs& args, const Place& place, Columns columns,
+                                  Block& block) {
+  __syncthreads();
+  load_slab(BatchView{args}, place.first, place.count, columns, block.users, block.positives,
+            block.negatives);
+  const std::uint32_t c = threadIdx.x;
+  if (c < kSlab) {
+    block.head[c] = columns.begin + c < columns.end ? args.head[columns.begin + c] : 0.0F;
+  }
+  __syncthreads();
+}
+
+// Adds to the scores of an entry's positive and of its kOwn negatives of this thread, the former
+// in parts.
+template <bool kHidden>
+__device__ inline void add_scores(const NeuMfArgs& args, const Place& place, Columns columns,
+                                  Block& block, float& positive, float (&score)[kOwn]) {
+  for (; columns.begin < columns.end; columns.begin += kSlab) {
+    load_block(args, place, columns, block);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwn; ++i) {
+      const std::uint32_t c = kOwn * place.part + i;
+      positive +=
+          block.head[c] * term<kHidden>(block.users[place.row][c], block.positives[place.row][c]);
+    }
+#pragma unroll 8
+    for (std::uint32_t c = 0; c < kSlab; ++c) {
+      const float u = block.users[place.row][c];
+      const float head = block.head[c];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kOwn; ++i) {
+        score[i] += head * term<kHidden>(u, block.negatives[place.part + kPart * i][c]);
+      }
+    }
+  }
+}
+
+// The sums over the other side of a thread's four columns of a slab, for its row as an entry and as
+// a negative.
+template <bool kHidden>
+__device__ inline void add_slopes(const Block& block, const Place& place, Four& to_user,
+                                  Four& to_negative) {
+  const std::uint32_t c = kOwn * place.part;
+  const Four own_user = load_four(&block.users[place.row][c]);
+  const Four own_negative = load_four(&block.negatives[place.row][c]);
+  for (std::uint32_t other = 0; other < kPool; ++other) {
+    const float user_pull = block.pull[place.row][other];
+    const float negative_pull = block.pull[other][place.row];
+    const Four negative = load_four(&block.negatives[other][c]);
+    const Four user = load_four(&block.users[other][c]);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      to_user.at[i] += user_pull * slope<kHidden>(own_user.at[i], negative.at[i]);
+      to_negative.at[i] += negative_pull * slope<kHidden>(own_negative.at[i], user.at[i]);
+    }
+  }
+}
+
+// The contributions of `columns`, and the block's part of the head's gradient. As
+// max(u + v, 0) = slope * u + slope * v, that of a hidden unit is a sum over rows, not over pairs.
+template <bool kHidden>
+__device__ inline void contribute_block(const NeuMfArgs& args, const Place& place, Columns columns,
+                                        Block& block, float pulls, float* to_head) {
+  const BatchView batch{args};
+  const std::uint32_t c = kOwn * place.part;
+  for (; columns.begin < columns.end; columns.begin += kSlab) {
+    load_block(args, place, columns, block);
+    Four to_user = {};
+    Four to_negative = {};
+    add_slopes<kHidden>(block, place, to_user, to_negative);
+    const Four head = load_four(&block.head[c]);
+    const Four user = load_four(&block.users[place.row][c]);
+    const Four positive = load_four(&block.positives[place.row][c]);
+    const Four negative = load_four(&block.negatives[place.row][c]);
+    Four to_positive;
+    Four own_head;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float u = user.at[i];
+      const float p = positive.at[i];
+      to_positive.at[i] = -pulls * slope<kHidden>(p, u);
+      to_user.at[i] -= pulls * slope<kHidden>(u, p);
+      own_head.at[i] = u * to_user.at[i];
+      if (kHidden) own_head.at[i] += p * to_positive.at[i] + negative.at[i] * to_negative.at[i];
+      to_user.at[i] *= head.at[i];
+      to_positive.at[i] *= head.at[i];
+      to_negative.at[i] *= head.at[i];
+    }
+    if (columns.begin + c < columns.end) {
+      const std::size_t at = columns.begin + c;
+      store_four(batch.contribution(batch.negative(place.first + place.row)) + at, to_negative);
+      if (place.row < place.count) {
+        store_four(batch.contribution(place.first + place.row) + at, to_user);
+        store_four(batch.contribution(batch.positive(place.first + place.row)) + at, to_positive);
+      }
+    }
+    __syncthreads();  // the users are no longer needed: their place holds the rows' parts
+    store_four(&block.users[place.row][c], own_head);
+    __syncthreads();
+    const std::uint32_t own = columns.begin + threadIdx.x;
+    if (threadIdx.x < kSlab && own < columns.end) {
+      float sum = 0;
+      for (std::uint32_t row = 0; row < kPool; ++row) sum += block.users[row][threadIdx.x];
+      to_head[own] = sum;
+    }
+  }
+}
+
+// Scores become slopes; gives the sum of the entry's.
+__device__ inline float find_pulls(const NeuMfArgs& args, const Place& place, float positive,
+                                   const float (&score)[kOwn], Block& block) {
+  const std::size_t entry = place.first + place.row;
+  const bool real = place.row < place.count;
+  const std::uint32_t known = real ? args.known[entry] : ~std::uint32_t{0};
+  const float scale = 1.0F / (static_cast<float>(args.size) * static_cast<float>(kPool));
+  float loss = 0;
+  float pulls = 0;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwn; ++i) {
+    const std::uint32_t k = place.part + kPart * i;
+    float sigmoid = 0;
+    const float one = softplus_of_minus(positive - score[i], &sigmoid);
+    const bool counts = (known >> k & 1) == 0;
+    const float kept = counts ? scale * sigmoid : 0.0F;
+    loss += counts ? one : 0.0F;
+    pulls += kept;
+    block.pull[place.row][k] = kept;
+  }
+  loss = sum_of_entry(loss);
+  if (place.part == 0 && real) args.loss[entry] = loss / static_cast<float>(kPool);
+  return sum_of_entry(pulls);
+}
+
+// A thread block for a block of kPool entries and its pool, which are one part.
+__global__ void __launch_bounds__(kThreads) neumf_pools(const NeuMfArgs args, float* parts) {
+  __shared__ __align__(16) Block block;
+  const BatchView batch{args};
+  const std::uint32_t columns = args.num_products + args.num_hidden;
+  const Columns products = {0, args.num_products};
+  const Columns hidden = {args.num_products, columns};
+  Place place;
+  place.first = std::size_t{blockIdx.x} * kPool;
+  place.count = static_cast<std::uint32_t>(min(std::size_t{kPool}, args.size - place.first));
+  place.row = threadIdx.x / kPart;
+  place.part = threadIdx.x % kPart;
+
+  float score[kOwn] = {};
+  float positive = 0;
+  add_scores<false>(args, place, products, block, positive, score);
+  add_scores<true>(args, place, hidden, block, positive, score);
+  const float pulls = find_pulls(args, place, sum_of_entry(positive), score, block);
+  float* const to_head = parts + blockIdx.x * std::size_t{columns};
+  contribute_block<false>(args, place, products, block, pulls, to_head);
+  contribute_block<true>(args, place, hidden, block, pulls, to_head);
+
+  for (std::uint32_t c = columns + 4 * place.part; c < args.stride; c += 4 * kPart) {
+    store_four(batch.contribution(batch.negative(place.first + place.row)) + c, {});
+    if (place.row < place.count) {
+      store_four(batch.contribution(place.first + place.row) + c, {});
+      store_four(batch.contribution(batch.positive(place.first + place.row)) + c, {});
+    }
+  }
+}
+
+// A block for 32 columns; its warps share the parts.
+__global__ void __launch_bounds__(kLane* kLane)
+    sum_head(const float* parts, std::uint32_t num_parts, std::uint32_t columns, float* out) {
+  __shared__ double sums[kLane][kLane];
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t warp = threadIdx.x / kLane;
+  const std::uint32_t c = blockIdx.x * kLane + lane;
+  double sum = 0;
+  if (c < columns) {
+#pragma unroll 4
+    for (std::uint32_t part = warp; part < num_parts; part += kLane) {
+      sum += parts[std::size_t{part} * columns + c];
+    }
+  }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp != 0 || c >= columns) return;
+  for (std::uint32_t i = 1; i < kLane; ++i) sum += sums[i][lane];
+  out[c] = static_cast<float>(sum);
+}
+
+std::uint32_t num_parts_of(const NeuMfArgs& args) {
+  const std::uint32_t entries = args.pool == kPool ? kPool : kPartEntries;
+  return (args.size + entries - 1) / entries;
+}
+
+}  // namespace
+
+std::size_t neumf_scratch(const NeuMfArgs& args) {
+  const std::size_t parts = std::size_t{num_parts_of(args)} * (args.num_products + args.num_hidden);
+  return args.pool == kPool ? parts : parts + args.size;
+}
+
+void neumf_terms(const NeuMfArgs& args, float* scratch, Stream stream) {
+  const std::uint32_t num_parts = num_parts_of(args);
+  const std::uint32_t columns = args.num_products + args.num_hidden;
+  float* const parts = scratch;
+  if (args.pool == kPool) {
+    neumf_pools<<<num_parts, kThreads, 0, stream>>>(args, parts);
+  } else {
+    float* const pulls = parts + std::size_t{num_parts} * columns;
+    const std::size_t threads = std::size_t{args.size} * kLane;
+    const auto blocks = static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+    neumf_pairs<<<blocks, kThreads, 0, stream>>>(args, pulls);
+    check_launch("neumf_pairs");
+    head_of_pairs<<<num_parts, kThreads, 0, stream>>>(args, pulls, parts);
+  }
+  check_launch("neumf_terms");
+  sum_head<<<(columns + kLane - 1) / kLane, kLane * kLane, 0, stream>>>(parts, num_parts, columns,
+                                                                        args.head_gradient);
+  check_launch("sum_head");
+}
+
+}  // namespace bet::cuda

@@ -1,0 +1,315 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "base/error.h"
+#include "kernels/neumf.h"
+#include "model/backbone.h"
+#include "model/dense_weights.h"
+#include "model/tensor_pointers.h"
+
+namespace bet {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// A row of the table holds two embeddings of size d, value by value: that of the products (GMF), g,
+// at even columns, and that of the hidden layer (MLP), m, at odd ones. A score is
+//   head_g . (g_u * g_v) + head_m . max(m_u W_u + bias + m_v W_v, 0):
+// the hidden layer of the concatenation [m_u; m_v], split so that each side is computed once.
+
+// Where a model's weights lie.
+struct Layout {
+  std::int64_t stride;  // row_stride(dim)
+
+  std::int64_t size() const { return 2 * stride * stride + 3 * stride; }
+  at::Tensor of_users(const at::Tensor& weights) const {
+    return weight_matrix(weights, 0, stride, stride);
+  }
+  at::Tensor of_items(const at::Tensor& weights) const {
+    return weight_matrix(weights, stride * stride, stride, stride);
+  }
+  at::Tensor bias(const at::Tensor& weights) const { return vector(weights, 0); }
+  at::Tensor products(const at::Tensor& weights) const { return vector(weights, 1); }
+  at::Tensor hidden(const at::Tensor& weights) const { return vector(weights, 2); }
+
+ private:
+  at::Tensor vector(const at::Tensor& weights, std::int64_t index) const {
+    return weights.narrow(0, 2 * stride * stride + index * stride, stride);
+  }
+};
+
+// One of a row's two embeddings; a view.
+enum Part { kProducts = 0, kHidden = 1 };
+at::Tensor part_of(const at::Tensor& rows, std::int64_t size, Part part) {
+  return rows.slice(1, part, 2 * size, 2);
+}
+
+// What the kernels score: by row its products, then its side of the hidden layer. The first
+// `num_users` rows are users'.
+struct Sides {
+  std::int64_t size;      // of the largest embedding
+  std::int64_t products;  // columns of them: row_stride(size)
+  std::int64_t num_users;
+  at::Tensor inputs;   // m, float [rows, size]
+  at::Tensor vectors;  // float [rows, products + hidden]
+};
+
+Sides make_sides(const Layout& layout, const at::Tensor& rows, std::int64_t size,
+                 std::int64_t num_users, const at::Tensor& weights) {
+  Sides sides;
+  sides.size = size;
+  sides.products = row_stride(static_cast<std::uint32_t>(size));
+  sides.num_users = num_users;
+  sides.inputs = part_of(rows, size, kHidden).contiguous();
+  sides.vectors = at::empty({rows.size(0), sides.products + layout.stride}, rows.options());
+  sides.vectors.slice(1, 0, size).copy_(part_of(rows, size, kProducts));
+  if (size < sides.products) sides.vectors.slice(1, size, sides.products).zero_();
+  const at::Tensor hidden = sides.vectors.slice(1, sides.products);
+  hidden.slice(0, 0, num_users)
+      .copy_(at::addmm(layout.bias(weights), sides.inputs.slice(0, 0, num_users),
+                       layout.of_users(weights).slice(0, 0, size)));
+  hidden.slice(0, num_users)
+      .copy_(at::mm(sides.inputs.slice(0, num_users), layout.of_items(weights).slice(0, 0, size)));
+  return sides;
+}
+
+// The gradient for the rows that `sides` was made of, and that of the weights but the heads.
+at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::Tensor& gradient,
+                           const at::Tensor& weights, const at::Tensor& weights_gradient,
+                           std::int64_t stride) {
+  const at::Tensor hidden = gradient.slice(1, sides.products);
+  const auto back = [&](const at::Tensor& side, const at::Tensor& inputs, const at::Tensor& weight,
+                        const at::Tensor& weight_gradient) {
+    weight_gradient.slice(0, 0, sides.size).copy_(at::mm(inputs.t(), side));
+    return at::mm(side, weight.slice(0, 0, sides.size).t());
+  };
+  const at::Tensor users = hidden.slice(0, 0, sides.num_users);
+  const at::Tensor items = hidden.slice(0, sides.num_users);
+  layout.bias(weights_gradient).copy_(users.sum(0));
+  const at::Tensor rows = at::zeros({gradient.size(0), stride}, gradient.options());
+  part_of(rows, sides.size, kProducts).copy_(gradient.slice(1, 0, sides.size));
+  const at::Tensor inputs = part_of(rows, sides.size, kHidden);
+  inputs.slice(0, 0, sides.num_users)
+      .copy_(back(users, sides.inputs.slice(0, 0, sides.num_users), layout.of_users(weights),
+                  layout.of_users(weights_gradient)));
+  inputs.slice(0, sides.num_users)
+      .copy_(back(items, sides.inputs.slice(0, sides.num_users), layout.of_items(weights),
+                  layout.of_items(weights_gradient)));
+  return rows;
+}
+
+// The hidden units of positive weight, then those of negative, then the others; each as they are.
+at::Tensor units_in_order(const at::Tensor& head) {
+  const at::Tensor group = head.gt(0) * 2 + head.ne(0);
+  const std::int64_t count = head.size(0);
+  return (group * count - at::arange(count, head.options())).argsort(0, /*descending=*/true);
+}
+
+// A small batch takes less work by place than by row of the table.
+bool is_by_place(const Batch& batch) { return batch.num_places() < batch.num_rows(); }
+
+// Sums rows by place into rows of the table, times *factor.
+at::Tensor sum_places(const Batch& batch, const at::Tensor& by_place, const at::Tensor& factor) {
+  const at::Tensor by_row = at::empty({batch.num_rows(), by_place.size(1)}, by_place.options());
+  GatherArgs args;
+  args.offsets = long_words(batch.offsets);
+  args.columns = words(batch.places);
+  args.in = by_place.data_ptr<float>();
+  args.factor = factor.data_ptr<float>();
+  args.out = by_row.data_ptr<float>();
+  args.stride = static_cast<std::uint32_t>(by_place.size(1));
+  executor_for(by_place.device()).gather_rows(args, static_cast<std::size_t>(batch.num_rows()));
+  return by_row;
+}
+
+class NcfLoss : public torch::autograd::Function<NcfLoss> {
+ public:
+  struct Shape {
+    Layout layout;
+    std::int64_t size;       // of the plan's largest embedding
+    std::int64_t num_users;  // in the table
+  };
+
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
+                            const at::Tensor& weights, const Shape& shape, const Batch* batch) {
+    const bool by_place = is_by_place(*batch);
+    const at::Tensor rows = by_place ? values.index_select(0, batch->rows) : values;
+    const Sides sides = make_sides(shape.layout, rows, shape.size,
+                                   by_place ? batch->size() : shape.num_users, weights);
+    const at::Tensor head = at::cat(
+        {shape.layout.products(weights).slice(0, 0, sides.products), shape.layout.hidden(weights)});
+    const at::Tensor contributions =
+        at::empty({batch->num_places(), sides.vectors.size(1)}, values.options());
+    const at::Tensor head_gradient = at::empty_like(head);
+    const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, values.options());
+    const at::Tensor loss = at::empty({1}, values.options());
+    NeuMfArgs args;
+    args.vectors = sides.vectors.data_ptr<float>();
+    args.stride = static_cast<std::uint32_t>(sides.vectors.size(1));
+    args.num_products = static_cast<std::uint32_t>(sides.products);
+    args.num_hidden = static_cast<std::uint32_t>(shape.layout.stride);
+    args.head = head.data_ptr<float>();
+    args.rows = words(by_place ? batch->numbers : batch->rows);
+    args.known = words(batch->known);
+    args.size = batch->size();
+    args.pool = batch->pool();
+    args.loss = terms.data_ptr<float>();
+    args.contributions = contributions.data_ptr<float>();
+    args.head_gradient = head_gradient.data_ptr<float>();
+    Executor& executor = executor_for(values.device());
+    executor.neumf_terms(args);
+    executor.mean(args.loss, args.size, loss.data_ptr<float>());
+    context->save_for_backward({weights, sides.inputs, contributions, head_gradient});
+    context->saved_data["batch"] = reinterpret_cast<std::int64_t>(batch);
+    context->saved_data["hidden"] = shape.layout.stride;
+    context->saved_data["size"] = shape.size;
+    context->saved_data["num_users"] = sides.num_users;
+    context->saved_data["stride"] = values.size(1);
+    return loss;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
+    const Layout layout{context->saved_data["hidden"].toInt()};
+    Sides sides;
+    sides.size = context->saved_data["size"].toInt();
+    sides.products = row_stride(static_cast<std::uint32_t>(sides.size));
+    sides.num_users = context->saved_data["num_users"].toInt();
+    sides.inputs = saved[1];
+    const std::int64_t stride = context->saved_data["stride"].toInt();
+    const at::Tensor& weights = saved[0];
+    const at::Tensor factor = gradients[0].contiguous();
+    const at::Tensor weights_gradient = at::zeros_like(weights);
+    const bool by_place = is_by_place(*batch);
+    const at::Tensor by_vector = by_place ? saved[2] : sum_places(*batch, saved[2], factor);
+    const at::Tensor rows =
+        make_sides_back(layout, sides, by_vector, weights, weights_gradient, stride);
+    if (by_place) weights_gradient.mul_(factor);
+    const at::Tensor head = saved[3] * factor;
+    layout.products(weights_gradient)
+        .slice(0, 0, sides.products)
+        .copy_(head.slice(0, 0, sides.products));
+    layout.hidden(weights_gradient).copy_(head.slice(0, sides.products));
+    const at::Tensor values_gradient = by_place ? sum_places(*batch, rows, factor) : rows;
+    return {values_gradient, weights_gradient, at::Tensor(), at::Tensor()};
+  }
+};
+
+// NCF (He et al., WWW'17), its NeuMF, with BPR instead of the pointwise loss (METHOD section 6).
+class Ncf final : public Backbone {
+ public:
+  Ncf(const ModelOptions& options, const Graph& graph)
+      : dim_(options.dim), layout_{row_stride(options.dim)}, num_users_(graph.num_users) {}
+
+  MaskedTable initial(std::span<const SizePlan> plans, std::uint64_t seed) const override {
+    const TableShape& shape = plans[0].shape();
+    BET_CHECK(shape.tables == 2, "ncf has two embeddings a row, the plan has ", shape.tables);
+    MaskedTable table = make_table(
+        plans, seed,
+        {xavier_deviation(shape.num_users, dim_), xavier_deviation(shape.num_items, dim_)});
+    add_weights(table, layout_.size());
+    const std::int64_t dim = dim_;
+    for (std::int64_t model = 0; model < table.weights.size(0); ++model) {
+      const at::Tensor weights = table.weights[model];
+      const auto draw = [&](const at::Tensor& matrix, const XavierFan& fan, const char* purpose) {
+        draw_xavier(matrix, fan, seed, purpose);
+      };
+      const auto square = [&](const at::Tensor& matrix) {
+        return matrix.slice(0, 0, dim).slice(1, 0, dim);
+      };
+      const auto one_row = [&](const at::Tensor& vector) {
+        return vector.slice(0, 0, dim).unsqueeze(0);
+      };
+      draw(square(layout_.of_users(weights)), {2 * dim, dim}, "ncf hidden users");
+      draw(square(layout_.of_items(weights)), {2 * dim, dim}, "ncf hidden items");
+      draw(one_row(layout_.products(weights)), {2 * dim, 1}, "ncf head products");
+      draw(one_row(layout_.hidden(weights)), {2 * dim, 1}, "ncf head hidden");
+    }
+    return table;
+  }
+
+  at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const override {
+    pass.executor.join();
+    std::vector<at::Tensor> losses;
+    for (std::size_t model = 0; model < parameters.models.size(); ++model) {
+      const NcfLoss::Shape shape = {layout_, size_of(parameters.models[model]), num_users_};
+      losses.push_back(NcfLoss::apply(parameters.values_of(model),
+                                      parameters.weights[static_cast<std::int64_t>(model)], shape,
+                                      &pass.batch));
+    }
+    return losses.size() == 1 ? losses[0] : at::cat(losses);
+  }
+
+  // The heads are folded into the vectors: that of the products into the items', the absolute
+  // values of the hidden one into both sides, its positive units first.
+  Ranking ranking(const MaskedTable& parameters) const override {
+    Ranking ranking;
+    std::vector<at::Tensor> vectors;
+    std::uint32_t first = 0;
+    for (std::size_t model = 0; model < parameters.models.size(); ++model) {
+      const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];
+      const Sides sides = make_sides(layout_, parameters.values_of(model),
+                                     size_of(parameters.models[model]), num_users_, weights);
+      sides.vectors.slice(0, num_users_)
+          .slice(1, 0, sides.products)
+          .mul_(layout_.products(weights).slice(0, 0, sides.products));
+      const at::Tensor head = layout_.hidden(weights);
+      const at::Tensor order = units_in_order(head);
+      const at::Tensor hidden = sides.vectors.slice(1, sides.products);
+      hidden.copy_((hidden * head.abs()).index_select(1, order));
+      Scoring scoring = ModelColumns{first, static_cast<std::uint32_t>(sides.size)};
+      scoring.first_hidden = first + static_cast<std::uint32_t>(sides.products);
+      scoring.num_positive = static_cast<std::uint32_t>(head.gt(0).sum().item<std::int64_t>());
+      scoring.num_negative = static_cast<std::uint32_t>(head.lt(0).sum().item<std::int64_t>());
+      ranking.models.push_back(scoring);
+      vectors.push_back(sides.vectors);
+      first += static_cast<std::uint32_t>(sides.vectors.size(1));
+    }
+    ranking.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
+    return ranking;
+  }
+
+  std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const override {
+    const at::Tensor weights = parameters.weights[0];
+    const std::int64_t size = size_of(parameters.models[0]);
+    const auto matrix = [&](const at::Tensor& whole) {
+      return whole.slice(0, 0, size).slice(1, 0, dim_);
+    };
+    const auto row = [](const at::Tensor& whole, std::int64_t columns) {
+      return whole.slice(0, 0, columns).unsqueeze(0);
+    };
+    return {{"hidden.user", matrix(layout_.of_users(weights))},
+            {"hidden.item", matrix(layout_.of_items(weights))},
+            {"hidden.bias", row(layout_.bias(weights), dim_)},
+            {"head.products", row(layout_.products(weights), size)},
+            {"head.hidden", row(layout_.hidden(weights), dim_)}};
+  }
+
+ private:
+  static std::int64_t size_of(const ModelColumns& columns) { return columns.width / 2; }
+
+  std::uint32_t dim_;
+  Layout layout_;
+  std::int64_t num_users_;
+};
+
+std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) {
+  return std::make_unique<Ncf>(options, graph);
+}
+
+}  // namespace
+
+extern const BackboneKind kNcf;
+const BackboneKind kNcf = {.name = "ncf", .tables = 2, .l2 = 1e-2, .workspace = 12, .make = make};
+
+}  // namespace bet
