@@ -49,9 +49,7 @@ struct FileHeader {
   // Values that a row has for each column.
   std::uint32_t values_per_column() const { return backbone == FileBackbone::kNcf ? 2 : 1; }
   bool has_weights() const;
-  RowForm row_form() const {
-    return {most_columns(), values_per_column(), precision, layout};
-  }
+  RowForm row_form() const { return {most_columns(), values_per_column(), precision, layout}; }
 };
 
 struct FileSection {

@@ -50,9 +50,10 @@ class RowSection {
     std::uint32_t first_row = 0;
     const std::byte* bitmaps = nullptr;
   };
+  void check_bitmaps(const Group& group, std::uint32_t size, std::string_view what) const;
   // Where the values of a row of a masked group belong.
   void places(const Group& group, std::uint32_t row_in_group,
-               std::vector<std::uint32_t>& out) const;
+              std::vector<std::uint32_t>& out) const;
 
   RowForm form_;
   std::uint32_t width_ = 0;

@@ -19,6 +19,9 @@ std::uint32_t weights_width(const FileHeader& header, const std::vector<DenseWei
 std::string encode_weights(std::vector<DenseWeights> weights, const FileHeader& header);
 // By ascending name. Throws unless every rule of docs/format.md holds.
 std::vector<DenseWeights> decode_weights(Bytes bytes, const FileHeader& header);
+// The values of the matrix of this name, which must be there.
+const std::vector<float>& named_weights(const std::vector<DenseWeights>& weights,
+                                        std::string_view name);
 // What a matrix takes in the section.
 std::uint64_t weights_bytes(const DenseWeights& weights, Precision precision);
 
