@@ -70,8 +70,9 @@ class BET_API Model {
   std::vector<ScoredItem> recommend(std::string_view user, std::size_t k,
                                     Seen seen = Seen::kLeaveOut) const;
   // For somebody who is not in the file: the best items for the mean of these items' vectors, which
-  // are left out themselves. Unknown items are an error, as is an empty list. With ncf, which has no
-  // vector for somebody new: by the mean cosine of their stored rows to those of the given items.
+  // are left out themselves. Unknown items are an error, as is an empty list. With ncf, which has
+  // no vector for somebody new: by the mean cosine of their stored rows to those of the given
+  // items.
   std::vector<ScoredItem> recommend_for_items(std::span<const std::string_view> items,
                                               std::size_t k) const;
   // By the cosine of their vectors (ncf: of their stored rows), the item itself left out.
