@@ -31,6 +31,7 @@ if(BET_WITH_TORCH)
   endif()
 endif()
 
+find_package(Threads REQUIRED)
 find_package(PkgConfig QUIET)
 find_package(ZLIB QUIET)
 find_package(CURL QUIET)

@@ -59,7 +59,8 @@ BET_API int bet_similar_items(const bet_model* model, const char* item, size_t k
 
 BET_API int bet_score(const bet_model* model, const char* user, const char* item, float* score);
 
-/* bet_dimension numbers; `size` is what the buffer holds. */
+/* bet_dimension numbers; `size` is what the buffer holds. A model of ncf has no vectors: its
+ * dimension is 0, and these calls fail. */
 BET_API int bet_user_vector(const bet_model* model, const char* user, float* vector, size_t size);
 BET_API int bet_item_vector(const bet_model* model, const char* item, float* vector, size_t size);
 

@@ -29,6 +29,14 @@ struct ScoredItem {
   float score = 0;
 };
 
+// A matrix of a backbone that has more than a table of rows. docs/format.md: which ones a file has.
+struct DenseWeights {
+  std::string name;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::vector<float> values;  // [rows, columns]
+};
+
 // How much of a file is read before it is trusted. Either way nothing in it can make a later call
 // read or write where it must not.
 enum class Trust {
@@ -62,10 +70,12 @@ class BET_API Model {
   std::vector<ScoredItem> recommend(std::string_view user, std::size_t k,
                                     Seen seen = Seen::kLeaveOut) const;
   // For somebody who is not in the file: the best items for the mean of these items' vectors, which
-  // are left out themselves. Unknown items are an error, as is an empty list.
+  // are left out themselves. Unknown items are an error, as is an empty list. With ncf, which has
+  // no vector for somebody new: by the mean cosine of their stored rows to those of the given
+  // items.
   std::vector<ScoredItem> recommend_for_items(std::span<const std::string_view> items,
                                               std::size_t k) const;
-  // By the cosine of their vectors, the item itself left out.
+  // By the cosine of their vectors (ncf: of their stored rows), the item itself left out.
   std::vector<ScoredItem> similar_items(std::string_view item, std::size_t k) const;
 
   float score(std::string_view user, std::string_view item) const;
@@ -73,7 +83,8 @@ class BET_API Model {
   // The items that a user had in training, by row; empty where the file does not have them.
   std::vector<std::string_view> seen_items(std::string_view user) const;
 
-  // Vectors whose dot products are the scores; dimension() numbers.
+  // Vectors whose dot products are the scores; dimension() numbers. Scores of ncf are no dot
+  // products: its dimension is 0, and asking for a vector is an error.
   std::uint32_t dimension() const;
   std::vector<float> user_vector(std::string_view user) const;
   std::vector<float> item_vector(std::string_view item) const;
@@ -97,13 +108,19 @@ class BET_API Model {
     std::uint64_t params = 0;       // the values among them: what a parameter budget is one on
     std::uint32_t max_dim = 0;      // full embedding size
     std::uint64_t interactions = 0;
+    // Memory that opening filled with what requests are answered from, beside the file's own bytes:
+    // the vectors of ngcf by graph, the hidden units of ncf, weights. 0 where the rows are enough.
+    std::uint64_t opened_bytes = 0;
     std::vector<std::uint32_t> user_sizes, item_sizes;  // rows of each size, 0 .. max_dim
   };
   Summary summary() const;
 
-  // The rows as stored, in floats: for measuring. [dimension() of the table]
+  // The rows and weights as stored, in floats: for measuring. row_width() numbers a row: the
+  // largest size (of ngcf by graph and of ncf what its weights take), of ncf times 2.
+  std::uint32_t row_width() const;
   std::vector<float> stored_user_row(std::uint32_t row) const;
   std::vector<float> stored_item_row(std::uint32_t row) const;
+  const std::vector<DenseWeights>& weights() const;  // by ascending name; most files have none
 
  private:
   class Impl;

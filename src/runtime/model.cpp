@@ -5,32 +5,20 @@
 #include <mutex>
 
 #include "runtime/facts.h"
-#include "runtime/half.h"
+#include "runtime/graph_propagation.h"
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
 #include "runtime/mapped_file.h"
 #include "runtime/model_file.h"
+#include "runtime/ncf.h"
+#include "runtime/ngcf.h"
+#include "runtime/norm_section.h"
 #include "runtime/row_section.h"
 #include "runtime/top_items.h"
 #include "runtime/unknown_id.h"
+#include "runtime/weight_section.h"
 
 namespace bet {
-namespace {
-
-// What one request needs; kept for the next.
-struct Scratch {
-  // Of every row in the vector that is asked for. Only one side has some before they are spread.
-  std::vector<float> user_weights, item_weights;
-  std::vector<float> users, items, other_items, scores;
-  std::vector<float> query;
-
-  void reset_weights(std::uint32_t num_users, std::uint32_t num_items) {
-    user_weights.assign(num_users, 0.0F);
-    item_weights.assign(num_items, 0.0F);
-  }
-};
-
-}  // namespace
 
 class Model::Impl {
  public:
@@ -43,21 +31,19 @@ class Model::Impl {
     user_ids_ = IdSection(parts_.section(SectionKind::kUserIds), header.num_users, "user ids");
     item_ids_ = IdSection(parts_.section(SectionKind::kItemIds), header.num_items, "item ids");
     user_rows_ = RowSection(parts_.section(SectionKind::kUserRows), header.num_users,
-                            header.max_dim, header.precision, header.layout, "user rows");
+                            header.row_form(), "user rows");
     item_rows_ = RowSection(parts_.section(SectionKind::kItemRows), header.num_items,
-                            header.max_dim, header.precision, header.layout, "item rows");
-    norms_ = parts_.section(SectionKind::kItemNorms);
-    BET_CHECK(norms_.size() == 2 * std::uint64_t{header.num_items}, "item norms: ", norms_.size(),
-              " bytes for ", header.num_items, " items");
-    for (std::uint32_t item = 0; item < header.num_items; ++item) {
-      BET_CHECK((load<std::uint16_t>(norms_.data() + 2 * std::size_t{item}) & 0xfc00U) < 0x7c00U,
-                "item norms: that of item row ", item, " is no length");
-    }
+                            header.row_form(), "item rows");
+    row_width_ = std::max(user_rows_.width(), item_rows_.width());
+    norms_ = NormSection(parts_.section(SectionKind::kItemNorms), header.num_items);
     if (parts_.has(SectionKind::kInteractions)) {
       interactions_ = InteractionSection(parts_.section(SectionKind::kInteractions),
                                          header.num_users, header.num_items);
     }
-    width_ = std::max(user_rows_.width(), item_rows_.width());
+    user_vectors_ = user_rows_;
+    item_vectors_ = item_rows_;
+    if (header.has_weights()) prepare_weights();
+    width_ = std::max({user_vectors_.width(), item_vectors_.width(), row_width_});
   }
 
   std::uint32_t user_row(std::string_view user) const {
@@ -91,19 +77,19 @@ class Model::Impl {
 
   // The vector of a weighted sum of users or of items, into scratch.query. The weights are spent.
   void find_vector(Scratch& scratch) const {
-    if (is_graph()) spread(scratch);
+    if (propagates()) spread_weights(interactions_, header().layers, scratch);
     scratch.query.assign(width_, 0.0F);
-    user_rows_.add(scratch.user_weights, scratch.query);
-    item_rows_.add(scratch.item_weights, scratch.query);
+    user_vectors_.add(scratch.user_weights, scratch.query);
+    item_vectors_.add(scratch.item_weights, scratch.query);
   }
   void user_query(std::uint32_t row, Scratch& scratch) const {
-    if (!is_graph()) return decode_into(user_rows_, row, scratch);
+    if (!propagates()) return decode_into(user_vectors_, row, scratch);
     scratch.reset_weights(header().num_users, header().num_items);
     scratch.user_weights[row] = 1;
     find_vector(scratch);
   }
   void item_query(std::uint32_t row, Scratch& scratch) const {
-    if (!is_graph()) return decode_into(item_rows_, row, scratch);
+    if (!propagates()) return decode_into(item_vectors_, row, scratch);
     scratch.reset_weights(header().num_users, header().num_items);
     scratch.item_weights[row] = 1;
     find_vector(scratch);
@@ -112,17 +98,47 @@ class Model::Impl {
   // query . vector of every item, into scratch.scores.
   void score_items(Scratch& scratch) const {
     scratch.scores.resize(header().num_items);
-    item_rows_.dots(scratch.query, scratch.scores);
-    if (!is_graph()) return;
+    item_vectors_.dots(scratch.query, scratch.scores);
+    if (!propagates()) return;
     scratch.users.resize(header().num_users);
     user_rows_.dots(scratch.query, scratch.users);
-    gather_from_graph(scratch);
+    gather_scores(interactions_, header().layers, scratch);
+  }
+  // The scores of every item for a user, into scratch.scores.
+  void score_for_user(std::uint32_t row, Scratch& scratch) const {
+    if (!is_ncf()) {
+      user_query(row, scratch);
+      return score_items(scratch);
+    }
+    fold_user(row, scratch);
+    score_items(scratch);
+    ncf_.add_hidden(scratch.hidden, 0, scratch.scores);
+  }
+  // Ncf: the user's part of a score, into scratch.query and scratch.hidden.
+  void fold_user(std::uint32_t row, Scratch& scratch) const {
+    scratch.row.assign(row_width_, 0.0F);
+    user_rows_.decode(row, scratch.row);
+    ncf_.fold_user(scratch.row, scratch.query, scratch.hidden);
   }
 
-  float norm(std::uint32_t item) const {
-    return half_to_float(load<std::uint16_t>(norms_.data() + 2 * std::size_t{item}));
+  float ncf_score(std::uint32_t user, std::uint32_t item) const {
+    return with_scratch([&](Scratch& scratch) {
+      fold_user(user, scratch);
+      float score = 0;
+      ncf_.add_hidden(scratch.hidden, item, std::span(&score, 1));
+      const std::vector<float> row = stored_row(item_rows_, item);
+      for (std::size_t j = 0; j < row.size(); ++j) score += scratch.query[j] * row[j];
+      return score;
+    });
   }
 
+  // Dot products into cosines, `own` being the length of the query.
+  void divide_by_lengths(float own, std::vector<float>& scores) const {
+    for (std::uint32_t item = 0; item < header().num_items; ++item) {
+      const float lengths = own * norms_.of(item);
+      scores[item] = lengths > 0 ? scores[item] / lengths : 0.0F;
+    }
+  }
   std::vector<ScoredItem> named(const std::vector<RankedItem>& items) const {
     std::vector<ScoredItem> result;
     result.reserve(items.size());
@@ -130,7 +146,22 @@ class Model::Impl {
     return result;
   }
 
-  bool is_graph() const { return header().serving == Serving::kGraph; }
+  // The rows as stored, or the weights' columns where those are more.
+  std::vector<float> stored_row(const RowSection& rows, std::uint32_t row) const {
+    std::vector<float> values(row_width_);
+    rows.decode(row, values);
+    return values;
+  }
+
+  void need_vectors() const {
+    BET_CHECK(!is_ncf(), "ncf has no vectors: its scores are no dot products");
+  }
+
+  // Vectors are found anew for each request.
+  bool propagates() const {
+    return header().serving == Serving::kGraph && header().backbone == FileBackbone::kLightGcn;
+  }
+  bool is_ncf() const { return header().backbone == FileBackbone::kNcf; }
   const FileHeader& header() const { return parts_.header; }
 
   std::unique_ptr<MappedFile> file_;
@@ -139,117 +170,42 @@ class Model::Impl {
   Facts facts_;
   IdSection user_ids_, item_ids_;
   RowSection user_rows_, item_rows_;
-  Bytes norms_;
+  NormSection norms_;
   InteractionSection interactions_;
-  std::uint32_t width_ = 0;
+  std::vector<DenseWeights> weights_;
+  std::vector<float> vectors_;  // ngcf by graph: of users, then items
+  // What is multiplied where nothing is propagated for the request: rows, or those in vectors_.
+  RowSection user_vectors_, item_vectors_;
+  NcfScorer ncf_;
+  std::uint32_t row_width_ = 0;  // values of a row
+  std::uint32_t width_ = 0;      // of a query
 
  private:
+  // Reads the weights and makes of them what requests are answered from.
+  void prepare_weights() {
+    const FileHeader& head = header();
+    weights_ = decode_weights(parts_.section(SectionKind::kWeights), head);
+    const std::uint32_t width = weights_width(head, weights_);
+    BET_CHECK(width * head.values_per_column() >= row_width_, "weights: for rows of ", width,
+              " columns, and there are rows of ", row_width_ / head.values_per_column());
+    row_width_ = width * head.values_per_column();
+    if (is_ncf()) {
+      ncf_ = NcfScorer(item_rows_, head.num_items, width, weights_);
+      return;
+    }
+    const NgcfTable table{user_rows_,     item_rows_, interactions_, head.num_users,
+                          head.num_items, width,      head.max_dim};
+    vectors_ = ngcf_vectors(table, weights_);
+    const std::uint32_t columns = width + head.layers * head.max_dim;
+    const std::span<const float> all(vectors_);
+    const std::size_t of_users = std::size_t{head.num_users} * columns;
+    user_vectors_ = RowSection(all.first(of_users), head.num_users, columns);
+    item_vectors_ = RowSection(all.subspan(of_users), head.num_items, columns);
+  }
+
   void decode_into(const RowSection& rows, std::uint32_t row, Scratch& scratch) const {
     scratch.query.assign(width_, 0.0F);
     rows.decode(row, scratch.query);
-  }
-
-  // weights <- (I + A + .. + A^L) weights / (L + 1), A the normalised adjacency: the share of every
-  // row in the vector that is asked for. Users lead to items and items to users, so with weights on
-  // one side only, one pass over the lists goes two layers: from items to users and on.
-  void spread(Scratch& scratch) const {
-    const std::vector<float>& root = interactions_.item_root();
-    const int layers = header().layers;
-    std::vector<float>& now = scratch.other_items;  // the items' part of A^layer weights
-    int layer = 0;
-    const auto is_zero = [](float weight) { return weight == 0; };
-    if (std::all_of(scratch.item_weights.begin(), scratch.item_weights.end(), is_zero)) {
-      to_items(scratch.user_weights, now);
-      scratch.item_weights = now;
-      layer = 1;
-    } else {
-      now = scratch.item_weights;
-    }
-    for (; layer < layers; layer += 2) {
-      const bool goes_on = layer + 1 < layers;
-      scale_by(root, now);
-      scratch.items.assign(root.size(), 0.0F);
-      interactions_.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
-        if (items.empty()) return;
-        float gathered = 0;
-        for (const std::uint32_t item : items) gathered += now[item];
-        const float user_root = 1.0F / std::sqrt(static_cast<float>(items.size()));
-        scratch.user_weights[user] += gathered * user_root;
-        if (!goes_on || gathered == 0) return;
-        const float given = gathered * user_root * user_root;
-        for (const std::uint32_t item : items) scratch.items[item] += given;
-      });
-      if (!goes_on) break;
-      scale_by(root, scratch.items);
-      std::swap(now, scratch.items);
-      add(now, scratch.item_weights);
-    }
-    const float mean = 1.0F / static_cast<float>(layers + 1);
-    for (float& weight : scratch.user_weights) weight *= mean;
-    for (float& weight : scratch.item_weights) weight *= mean;
-  }
-
-  // scores <- the items' part of (I + A + .. + A^L) (users, scores) / (L + 1). By Horner's rule,
-  // and only the side that the next layer needs: users, items, users, .., items.
-  void gather_from_graph(Scratch& scratch) const {
-    const std::vector<float>& root = interactions_.item_root();
-    const int layers = header().layers;
-    std::vector<float>& own = scratch.other_items;  // the items' own part
-    own = scratch.scores;
-    int layer = 0;
-    if (layers % 2 != 0) {  // an odd way to the items begins with the users
-      to_items(scratch.users, scratch.items);
-      add(scratch.items, scratch.scores);
-      layer = 1;
-    }
-    for (; layer < layers; layer += 2) {  // to the users and on to the items, in one pass
-      scale_by(root, scratch.scores);
-      scratch.items.assign(root.size(), 0.0F);
-      interactions_.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
-        if (items.empty()) return;
-        const float user_root = 1.0F / std::sqrt(static_cast<float>(items.size()));
-        float gathered = 0;
-        for (const std::uint32_t item : items) gathered += scratch.scores[item];
-        const float given = (scratch.users[user] + gathered * user_root) * user_root;
-        for (const std::uint32_t item : items) scratch.items[item] += given;
-      });
-      scale_by(root, scratch.items);
-      for (std::size_t i = 0; i < own.size(); ++i) scratch.scores[i] = own[i] + scratch.items[i];
-    }
-    const float mean = 1.0F / static_cast<float>(layers + 1);
-    for (float& score : scratch.scores) score *= mean;
-  }
-
-  // items <- A users
-  void to_items(const std::vector<float>& users, std::vector<float>& items_out) const {
-    const std::vector<float>& root = interactions_.item_root();
-    items_out.assign(root.size(), 0.0F);
-    const auto give = [&](std::uint32_t user, std::span<const std::uint32_t> items) {
-      if (items.empty()) return;
-      const float given = users[user] / std::sqrt(static_cast<float>(items.size()));
-      for (const std::uint32_t item : items) items_out[item] += given;
-    };
-    std::uint32_t only = 0;
-    std::uint32_t nonzero = 0;
-    for (std::uint32_t user = 0; user < users.size() && nonzero < 2; ++user) {
-      if (users[user] != 0) {
-        only = user;
-        ++nonzero;
-      }
-    }
-    if (nonzero == 1) {
-      give(only, interactions_.items_of(only));
-    } else if (nonzero > 1) {
-      interactions_.for_each(give);
-    }
-    scale_by(root, items_out);
-  }
-
-  static void scale_by(const std::vector<float>& factors, std::vector<float>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= factors[i];
-  }
-  static void add(const std::vector<float>& values, std::vector<float>& sum) {
-    for (std::size_t i = 0; i < values.size(); ++i) sum[i] += values[i];
   }
 
   mutable std::mutex mutex_;
@@ -296,8 +252,7 @@ std::string_view Model::item_id(std::uint32_t row) const {
 std::vector<ScoredItem> Model::recommend(std::string_view user, std::size_t k, Seen seen) const {
   const std::uint32_t row = impl_->user_row(user);
   return impl_->with_scratch([&](Scratch& scratch) {
-    impl_->user_query(row, scratch);
-    impl_->score_items(scratch);
+    impl_->score_for_user(row, scratch);
     std::vector<std::uint32_t> left_out;
     if (seen == Seen::kLeaveOut && impl_->parts_.has(SectionKind::kInteractions)) {
       left_out = impl_->interactions_.items_of(row);
@@ -314,10 +269,12 @@ std::vector<ScoredItem> Model::recommend_for_items(std::span<const std::string_v
   return impl_->with_scratch([&](Scratch& scratch) {
     scratch.reset_weights(num_users(), num_items());
     for (const std::uint32_t row : rows) {
-      scratch.item_weights[row] += 1.0F / static_cast<float>(rows.size());
+      const float length = impl_->is_ncf() ? impl_->norms_.of(row) : 1.0F;
+      if (length > 0) scratch.item_weights[row] += 1 / (length * static_cast<float>(rows.size()));
     }
     impl_->find_vector(scratch);
     impl_->score_items(scratch);
+    if (impl_->is_ncf()) impl_->divide_by_lengths(1, scratch.scores);
     std::sort(rows.begin(), rows.end());
     return impl_->named(top_items(scratch.scores, k, rows));
   });
@@ -328,16 +285,13 @@ std::vector<ScoredItem> Model::similar_items(std::string_view item, std::size_t 
   return impl_->with_scratch([&](Scratch& scratch) {
     impl_->item_query(row, scratch);
     impl_->score_items(scratch);
-    const float own = impl_->norm(row);
-    for (std::uint32_t other = 0; other < num_items(); ++other) {
-      const float lengths = own * impl_->norm(other);
-      scratch.scores[other] = lengths > 0 ? scratch.scores[other] / lengths : 0.0F;
-    }
+    impl_->divide_by_lengths(impl_->norms_.of(row), scratch.scores);
     return impl_->named(top_items(scratch.scores, k, std::span(&row, 1)));
   });
 }
 
 float Model::score(std::string_view user, std::string_view item) const {
+  if (impl_->is_ncf()) return impl_->ncf_score(impl_->user_row(user), impl_->item_row(item));
   const std::vector<float> a = user_vector(user);
   const std::vector<float> b = item_vector(item);
   float sum = 0;
@@ -355,9 +309,12 @@ std::vector<std::string_view> Model::seen_items(std::string_view user) const {
   return names;
 }
 
-std::uint32_t Model::dimension() const { return impl_->width_; }
+std::uint32_t Model::dimension() const { return impl_->is_ncf() ? 0 : impl_->width_; }
+std::uint32_t Model::row_width() const { return impl_->row_width_; }
+const std::vector<DenseWeights>& Model::weights() const { return impl_->weights_; }
 
 std::vector<float> Model::user_vector(std::string_view user) const {
+  impl_->need_vectors();
   const std::uint32_t row = impl_->user_row(user);
   return impl_->with_scratch([&](Scratch& scratch) {
     impl_->user_query(row, scratch);
@@ -366,6 +323,7 @@ std::vector<float> Model::user_vector(std::string_view user) const {
 }
 
 std::vector<float> Model::item_vector(std::string_view item) const {
+  impl_->need_vectors();
   const std::uint32_t row = impl_->item_row(item);
   return impl_->with_scratch([&](Scratch& scratch) {
     impl_->item_query(row, scratch);
@@ -388,7 +346,11 @@ std::vector<Model::Part> Model::parts() const {
   std::vector<Part> parts = {{"header", FileParts::header_bytes()},
                              {"directory", impl_->parts_.directory_bytes()}};
   for (const FileSection& section : impl_->parts_.sections) {
+    if (section.kind == SectionKind::kWeights) continue;
     parts.push_back({std::string(section_name(section.kind)), section.bytes.size()});
+  }
+  for (const DenseWeights& weights : impl_->weights_) {
+    parts.push_back({weights.name, weights_bytes(weights, impl_->header().precision)});
   }
   parts.push_back({"padding", impl_->parts_.padding});
   return parts;
@@ -406,6 +368,10 @@ Model::Summary Model::summary() const {
                         impl_->parts_.section(SectionKind::kItemRows).size();
   summary.params = impl_->user_rows_.num_params() + impl_->item_rows_.num_params();
   summary.max_dim = header.max_dim;
+  summary.opened_bytes = impl_->vectors_.size() * sizeof(float) + impl_->ncf_.bytes();
+  for (const DenseWeights& weights : impl_->weights_) {
+    summary.opened_bytes += weights.values.size() * sizeof(float);
+  }
   summary.interactions = impl_->interactions_.num_interactions();
   summary.user_sizes = impl_->user_rows_.counts();
   summary.item_sizes = impl_->item_rows_.counts();
@@ -414,16 +380,12 @@ Model::Summary Model::summary() const {
 
 std::vector<float> Model::stored_user_row(std::uint32_t row) const {
   BET_CHECK(row < num_users(), "user row ", row, " of ", num_users());
-  std::vector<float> values(impl_->width_);
-  impl_->user_rows_.decode(row, values);
-  return values;
+  return impl_->stored_row(impl_->user_rows_, row);
 }
 
 std::vector<float> Model::stored_item_row(std::uint32_t row) const {
   BET_CHECK(row < num_items(), "item row ", row, " of ", num_items());
-  std::vector<float> values(impl_->width_);
-  impl_->item_rows_.decode(row, values);
-  return values;
+  return impl_->stored_row(impl_->item_rows_, row);
 }
 
 }  // namespace bet

@@ -9,13 +9,20 @@ namespace bet {
 namespace {
 
 constexpr std::array<unsigned char, 8> kMagic = {0x89, 'B', 'E', 'T', '\r', '\n', 0x1a, '\n'};
-constexpr std::uint32_t kVersion = 1;
 constexpr std::uint64_t kHeader = 64;
 constexpr std::uint64_t kEntry = 32;
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
 constexpr std::uint32_t kMostDim = 32'767;
+// What opening fills grows with the size, whatever the file holds of it.
+constexpr std::uint32_t kMostDenseDim = 4'096;
+constexpr std::uint8_t kNgcfLayers = 3;
+
+// Files that readers of version 1 can read are still of that version.
+std::uint32_t version_of(FileBackbone backbone) {
+  return backbone <= FileBackbone::kLightGcn ? 1 : 2;
+}
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -40,64 +47,36 @@ std::uint8_t choice(ByteReader& reader, std::string_view what, std::size_t count
   return value;
 }
 
-}  // namespace
-
-std::string_view section_name(SectionKind kind) {
-  static constexpr std::array<std::string_view, kLastKind> kNames = {
-      "facts", "user ids", "item ids", "user rows", "item rows", "item norms", "interactions"};
-  return kNames[static_cast<std::size_t>(kind) - 1];
-}
-
-bool FileParts::has(SectionKind kind) const {
-  return std::any_of(sections.begin(), sections.end(),
-                     [&](const FileSection& section) { return section.kind == kind; });
-}
-
-Bytes FileParts::section(SectionKind kind) const {
-  for (const FileSection& section : sections) {
-    if (section.kind == kind) return section.bytes;
-  }
-  return {};
-}
-
-FileParts read_parts(Bytes file, bool checksums) {
-  BET_CHECK(file.size() >= kHeader, "no model file: only ", file.size(), " bytes");
-  BET_CHECK(std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0,
-            "no model file: it begins otherwise");
-  FileParts parts;
-  ByteReader reader(file.first(kHeader), "header");
-  reader.take(kMagic.size());
-  const auto version = reader.number<std::uint32_t>();
-  BET_CHECK(version == kVersion, "version ", version, "; this program reads version ", kVersion);
-  const auto count = reader.number<std::uint32_t>();
-  BET_CHECK(count <= kLastKind, "header: ", count, " sections");
-  const auto file_bytes = reader.number<std::uint64_t>();
-  BET_CHECK(file_bytes == file.size(), "the file has ", file.size(), " bytes and says ",
-            file_bytes);
-  const auto checksum = reader.number<std::uint64_t>();
-  const std::uint64_t head = kHeader + kEntry * count;
-  BET_CHECK(head <= file.size(), "the file ends inside its directory");
-  BET_CHECK(!checksums || checksum == head_hash(file.first(head)),
-            "damaged: the checksum of header and directory is wrong");
-  FileHeader& header = parts.header;
+FileHeader read_header(ByteReader& reader, std::uint32_t version) {
+  FileHeader header;
   header.num_users = reader.number<std::uint32_t>();
   header.num_items = reader.number<std::uint32_t>();
   header.max_dim = reader.number<std::uint32_t>();
-  BET_CHECK(header.max_dim >= 1 && header.max_dim <= kMostDim, "header: embedding size ",
-            header.max_dim);
+  BET_CHECK(header.max_dim >= 1 && header.max_dim <= (version == 1 ? kMostDim : kMostDenseDim),
+            "header: embedding size ", header.max_dim);
   header.backbone = FileBackbone{choice(reader, "backbone", kBackboneNames.size())};
+  const std::string_view backbone = kBackboneNames[static_cast<std::size_t>(header.backbone)];
+  BET_CHECK(version == version_of(header.backbone), "header: version ", version, " for ", backbone);
   header.serving = Serving{choice(reader, "serving", kServingNames.size())};
   header.precision = Precision{choice(reader, "precision", kPrecisionNames.size())};
   header.layout = RowLayout{choice(reader, "layout", kLayoutNames.size())};
   header.layers = reader.number<std::uint8_t>();
   const bool graph = header.serving == Serving::kGraph;
-  BET_CHECK(graph ? header.layers >= 1 && header.layers <= kMostLayers : header.layers == 0,
+  const bool ngcf = header.backbone == FileBackbone::kNgcf;
+  BET_CHECK(!graph || ngcf || header.backbone == FileBackbone::kLightGcn, "header: a graph for ",
+            backbone);
+  BET_CHECK(!graph ? header.layers == 0
+            : ngcf ? header.layers == kNgcfLayers
+                   : header.layers >= 1 && header.layers <= kMostLayers,
             "header: ", int{header.layers}, " layers");
-  BET_CHECK(!graph || header.backbone == FileBackbone::kLightGcn, "header: a graph for mf");
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
+  return header;
+}
 
+// The sections into `parts`.
+void read_directory(Bytes file, std::uint32_t count, bool checksums, FileParts& parts) {
   ByteReader directory(file.subspan(kHeader, kEntry * count), "directory");
-  std::uint64_t end = head;
+  std::uint64_t end = kHeader + kEntry * count;
   std::uint32_t last_kind = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto kind = directory.number<std::uint32_t>();
@@ -120,10 +99,75 @@ FileParts read_parts(Bytes file, bool checksums) {
     parts.sections.push_back(section);
   }
   BET_CHECK(end == file.size(), file.size() - end, " bytes after the last section");
+}
+
+void check_presence(const FileParts& parts, SectionKind kind) {
+  if (kind == SectionKind::kWeights) {
+    BET_CHECK(parts.has(kind) == parts.header.has_weights(), "there is ",
+              parts.has(kind) ? "a" : "no", " section weights");
+    return;
+  }
+  const bool needed = kind != SectionKind::kInteractions || parts.header.serving == Serving::kGraph;
+  BET_CHECK(!needed || parts.has(kind), "there is no section ", section_name(kind));
+}
+
+}  // namespace
+
+std::string_view section_name(SectionKind kind) {
+  static constexpr std::array<std::string_view, kLastKind> kNames = {
+      "facts",     "user ids",   "item ids",     "user rows",
+      "item rows", "item norms", "interactions", "weights"};
+  return kNames[static_cast<std::size_t>(kind) - 1];
+}
+
+std::uint32_t FileHeader::most_columns() const {
+  // The vectors of ngcf are embeddings of all layers, one after the other.
+  return backbone == FileBackbone::kNgcf && serving == Serving::kVectors
+             ? (kNgcfLayers + 1) * max_dim
+             : max_dim;
+}
+
+bool FileHeader::has_weights() const {
+  return backbone == FileBackbone::kNcf ||
+         (backbone == FileBackbone::kNgcf && serving == Serving::kGraph);
+}
+
+bool FileParts::has(SectionKind kind) const {
+  return std::any_of(sections.begin(), sections.end(),
+                     [&](const FileSection& section) { return section.kind == kind; });
+}
+
+Bytes FileParts::section(SectionKind kind) const {
+  for (const FileSection& section : sections) {
+    if (section.kind == kind) return section.bytes;
+  }
+  return {};
+}
+
+FileParts read_parts(Bytes file, bool checksums) {
+  BET_CHECK(file.size() >= kHeader, "no model file: only ", file.size(), " bytes");
+  BET_CHECK(std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0,
+            "no model file: it begins otherwise");
+  FileParts parts;
+  ByteReader reader(file.first(kHeader), "header");
+  reader.take(kMagic.size());
+  const auto version = reader.number<std::uint32_t>();
+  BET_CHECK(version == 1 || version == 2, "version ", version,
+            "; this program reads versions 1 and 2");
+  const auto count = reader.number<std::uint32_t>();
+  BET_CHECK(count <= kLastKind, "header: ", count, " sections");
+  const auto file_bytes = reader.number<std::uint64_t>();
+  BET_CHECK(file_bytes == file.size(), "the file has ", file.size(), " bytes and says ",
+            file_bytes);
+  const auto checksum = reader.number<std::uint64_t>();
+  const std::uint64_t head = kHeader + kEntry * count;
+  BET_CHECK(head <= file.size(), "the file ends inside its directory");
+  BET_CHECK(!checksums || checksum == head_hash(file.first(head)),
+            "damaged: the checksum of header and directory is wrong");
+  parts.header = read_header(reader, version);
+  read_directory(file, count, checksums, parts);
   for (std::uint32_t kind = 1; kind <= kLastKind; ++kind) {
-    const bool needed = SectionKind{kind} != SectionKind::kInteractions || graph;
-    BET_CHECK(!needed || parts.has(SectionKind{kind}), "there is no section ",
-              section_name(SectionKind{kind}));
+    check_presence(parts, SectionKind{kind});
   }
   return parts;
 }
@@ -132,7 +176,7 @@ std::string assemble_file(const FileHeader& header,
                           const std::vector<std::pair<SectionKind, std::string>>& sections) {
   std::string head;
   for (const unsigned char byte : kMagic) head.push_back(static_cast<char>(byte));
-  append(head, kVersion);
+  append(head, version_of(header.backbone));
   append(head, static_cast<std::uint32_t>(sections.size()));
   std::uint64_t end = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) end = aligned(end) + bytes.size();

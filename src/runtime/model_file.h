@@ -14,10 +14,10 @@ namespace bet {
 
 // Header and directory of docs/format.md: what the sections are and where.
 
-enum class FileBackbone : std::uint8_t { kMf = 0, kLightGcn = 1 };
+enum class FileBackbone : std::uint8_t { kMf = 0, kLightGcn = 1, kNgcf = 2, kNcf = 3 };
 enum class Serving : std::uint8_t { kVectors = 0, kGraph = 1 };
 
-constexpr std::array<std::string_view, 2> kBackboneNames = {"mf", "lightgcn"};
+constexpr std::array<std::string_view, 4> kBackboneNames = {"mf", "lightgcn", "ngcf", "ncf"};
 constexpr std::array<std::string_view, 2> kServingNames = {"materialised", "graph"};
 constexpr std::array<std::string_view, 2> kLayoutNames = {"prefix", "masked"};
 
@@ -29,8 +29,9 @@ enum class SectionKind : std::uint32_t {
   kItemRows = 5,
   kItemNorms = 6,
   kInteractions = 7,
+  kWeights = 8,
 };
-constexpr std::uint32_t kLastKind = 7;
+constexpr std::uint32_t kLastKind = 8;
 std::string_view section_name(SectionKind kind);
 
 struct FileHeader {
@@ -42,6 +43,13 @@ struct FileHeader {
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
+
+  // The largest size that a row may have.
+  std::uint32_t most_columns() const;
+  // Values that a row has for each column.
+  std::uint32_t values_per_column() const { return backbone == FileBackbone::kNcf ? 2 : 1; }
+  bool has_weights() const;
+  RowForm row_form() const { return {most_columns(), values_per_column(), precision, layout}; }
 };
 
 struct FileSection {
@@ -54,7 +62,7 @@ struct FileParts {
   std::vector<FileSection> sections;
   std::uint64_t padding = 0;  // bytes between sections
 
-  // Empty if it is not there; only `interactions` may not be.
+  // Empty if it is not there; only `interactions` and `weights` may not be.
   Bytes section(SectionKind kind) const;
   bool has(SectionKind kind) const;
   static std::uint64_t header_bytes() { return 64; }

@@ -32,9 +32,8 @@ std::string encode_side_ids(const SideToWrite& side, std::span<const std::uint32
 }
 
 std::string encode_side_rows(const SideToWrite& side, std::span<const std::uint32_t> order,
-                             const ModelToWrite& model) {
+                             const RowForm& form) {
   RowsToStore rows;
-  rows.max_dim = model.max_dim;
   rows.stride = side.stride;
   std::vector<float> values(order.size() * side.stride);
   for (std::size_t row = 0; row < order.size(); ++row) {
@@ -42,33 +41,71 @@ std::string encode_side_rows(const SideToWrite& side, std::span<const std::uint3
     std::copy_n(side.values.begin() + static_cast<std::ptrdiff_t>(index * side.stride), side.stride,
                 values.begin() + static_cast<std::ptrdiff_t>(row * side.stride));
     rows.sizes.push_back(side.sizes[index]);
-    if (model.layout == RowLayout::kMasked) rows.columns.push_back(side.columns[index]);
+    if (form.layout == RowLayout::kMasked) rows.columns.push_back(side.columns[index]);
   }
   rows.values = values;
-  return encode_rows(rows, model.precision, model.layout);
+  return encode_rows(rows, form);
 }
 
-void check_side(const SideToWrite& side, const ModelToWrite& model) {
-  const bool masked = model.layout == RowLayout::kMasked;
+void check_side(const SideToWrite& side, const RowForm& form) {
+  const bool masked = form.layout == RowLayout::kMasked;
+  const std::size_t most =
+      std::min<std::size_t>(form.max_columns, side.stride / form.values_per_column);
   BET_CHECK(side.sizes.size() == side.ids.size() &&
                 side.values.size() == side.ids.size() * side.stride &&
                 side.columns.size() == (masked ? side.ids.size() : 0),
             "a side of ", side.ids.size(), " ids has ", side.sizes.size(), " sizes, ",
             side.values.size(), " values and columns of ", side.columns.size());
   for (std::size_t i = 0; i < side.sizes.size(); ++i) {
-    BET_CHECK(side.sizes[i] <= std::min<std::size_t>(model.max_dim, side.stride),
-              in_quotes(side.ids[i]), " has size ", side.sizes[i], " of ", model.max_dim,
-              " in rows of ", side.stride);
+    BET_CHECK(side.sizes[i] <= most, in_quotes(side.ids[i]), " has size ", side.sizes[i], " of ",
+              form.max_columns, " in rows of ", side.stride);
     if (!masked) continue;
     const std::vector<std::uint32_t>& columns = side.columns[i];
     const bool ascend =
         std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end();
     BET_CHECK(
-        columns.size() == side.sizes[i] && ascend &&
-            (columns.empty() || columns.back() < std::min<std::size_t>(model.max_dim, side.stride)),
+        columns.size() == side.sizes[i] && ascend && (columns.empty() || columns.back() < most),
         in_quotes(side.ids[i]), " has size ", side.sizes[i], " and ", columns.size(),
-        " columns, which must ascend and be below ", model.max_dim);
+        " columns, which must ascend and be below ", form.max_columns);
   }
+}
+
+FileHeader header_of(const ModelToWrite& model) {
+  FileHeader header;
+  header.num_users = static_cast<std::uint32_t>(model.users.ids.size());
+  header.num_items = static_cast<std::uint32_t>(model.items.ids.size());
+  header.max_dim = model.max_dim;
+  header.backbone = model.backbone;
+  header.serving = model.serving;
+  header.precision = model.precision;
+  header.layout = model.layout;
+  header.layers = model.layers;
+  return header;
+}
+
+std::string encode_norms(const ModelToWrite& model, std::span<const std::uint32_t> order) {
+  std::string norms;
+  for (const std::uint32_t index : order) {
+    append(norms, float_to_half(std::min(model.item_norms[index], 65'504.0F)));
+  }
+  return norms;
+}
+
+// By the rows of the file.
+std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_t> user_order,
+                         std::span<const std::uint32_t> item_order) {
+  std::vector<std::uint32_t> row_of(item_order.size());
+  for (std::uint32_t row = 0; row < item_order.size(); ++row) row_of[item_order[row]] = row;
+  std::vector<std::vector<std::uint32_t>> lists(user_order.size());
+  for (std::size_t row = 0; row < model.items_of.size(); ++row) {
+    for (const std::uint32_t item : model.items_of[user_order[row]]) {
+      lists[row].push_back(row_of[item]);
+    }
+    std::sort(lists[row].begin(), lists[row].end());
+    BET_CHECK(std::adjacent_find(lists[row].begin(), lists[row].end()) == lists[row].end(), "user ",
+              in_quotes(model.users.ids[user_order[row]]), " has an item twice");
+  }
+  return encode_interactions(lists);
 }
 
 }  // namespace
@@ -76,8 +113,10 @@ void check_side(const SideToWrite& side, const ModelToWrite& model) {
 std::string encode_model(const ModelToWrite& model) {
   const std::size_t num_users = model.users.ids.size();
   const std::size_t num_items = model.items.ids.size();
-  check_side(model.users, model);
-  check_side(model.items, model);
+  const FileHeader header = header_of(model);
+  const RowForm form = header.row_form();
+  check_side(model.users, form);
+  check_side(model.items, form);
   BET_CHECK(model.item_norms.size() == num_items && num_users <= 0xffffffffU &&
                 (model.items_of.size() == num_users ||
                  (model.items_of.empty() && model.serving == Serving::kVectors)),
@@ -97,40 +136,22 @@ std::string encode_model(const ModelToWrite& model) {
   const std::vector<std::uint32_t> user_order = file_order(model.users, user_degrees);
   const std::vector<std::uint32_t> item_order = file_order(model.items, item_degrees);
 
-  std::string norms;
-  for (const std::uint32_t index : item_order) {
-    append(norms, float_to_half(std::min(model.item_norms[index], 65'504.0F)));
-  }
   std::vector<std::pair<SectionKind, std::string>> sections;
   sections.emplace_back(SectionKind::kFacts, encode_facts(model.facts));
   sections.emplace_back(SectionKind::kUserIds, encode_side_ids(model.users, user_order));
   sections.emplace_back(SectionKind::kItemIds, encode_side_ids(model.items, item_order));
-  sections.emplace_back(SectionKind::kUserRows, encode_side_rows(model.users, user_order, model));
-  sections.emplace_back(SectionKind::kItemRows, encode_side_rows(model.items, item_order, model));
-  sections.emplace_back(SectionKind::kItemNorms, std::move(norms));
+  sections.emplace_back(SectionKind::kUserRows, encode_side_rows(model.users, user_order, form));
+  sections.emplace_back(SectionKind::kItemRows, encode_side_rows(model.items, item_order, form));
+  sections.emplace_back(SectionKind::kItemNorms, encode_norms(model, item_order));
   if (!model.items_of.empty() || model.serving == Serving::kGraph) {
-    std::vector<std::uint32_t> row_of(num_items);
-    for (std::uint32_t row = 0; row < num_items; ++row) row_of[item_order[row]] = row;
-    std::vector<std::vector<std::uint32_t>> lists(num_users);
-    for (std::size_t row = 0; row < model.items_of.size(); ++row) {
-      for (const std::uint32_t item : model.items_of[user_order[row]]) {
-        lists[row].push_back(row_of[item]);
-      }
-      std::sort(lists[row].begin(), lists[row].end());
-      BET_CHECK(std::adjacent_find(lists[row].begin(), lists[row].end()) == lists[row].end(),
-                "user ", in_quotes(model.users.ids[user_order[row]]), " has an item twice");
-    }
-    sections.emplace_back(SectionKind::kInteractions, encode_interactions(lists));
+    sections.emplace_back(SectionKind::kInteractions, encode_lists(model, user_order, item_order));
   }
-  FileHeader header;
-  header.num_users = static_cast<std::uint32_t>(num_users);
-  header.num_items = static_cast<std::uint32_t>(num_items);
-  header.max_dim = model.max_dim;
-  header.backbone = model.backbone;
-  header.serving = model.serving;
-  header.precision = model.precision;
-  header.layout = model.layout;
-  header.layers = model.layers;
+  BET_CHECK(header.has_weights() || model.weights.empty(), "a model with weights, among them ",
+            in_quotes(model.weights.empty() ? "" : model.weights[0].name),
+            ", that is served without");
+  if (header.has_weights()) {
+    sections.emplace_back(SectionKind::kWeights, encode_weights(model.weights, header));
+  }
   std::string file = assemble_file(header, sections);
   // Nothing leaves that a reader would refuse.
   Model::from_bytes(std::as_bytes(std::span(file)), Trust::kChecksums);

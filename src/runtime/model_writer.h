@@ -7,6 +7,7 @@
 
 #include "runtime/facts.h"
 #include "runtime/model_file.h"
+#include "runtime/weight_section.h"
 
 namespace bet {
 
@@ -14,7 +15,8 @@ namespace bet {
 struct SideToWrite {
   std::vector<std::string> ids;
   std::vector<std::uint32_t> sizes;  // by index: columns kept
-  // [index, stride]: layer 0 for serving by graph, else the vectors.
+  // [index, stride]: layer 0 for serving by graph, else the vectors. Ncf: two values a column,
+  // interleaved: 2c of the products, 2c + 1 of the hidden part.
   std::span<const float> values;
   std::size_t stride = 0;
   // Masked layout only, by index: the columns kept, ascending.
@@ -26,12 +28,14 @@ struct ModelToWrite {
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
-  std::uint8_t layers = 0;
-  std::uint32_t max_dim = 0;
+  std::uint8_t layers = 0;    // of a graph; ngcf: 3
+  std::uint32_t max_dim = 0;  // --dim, also of the vectors of ngcf, which may be 4 times as long
   SideToWrite users, items;
-  std::vector<float> item_norms;  // lengths of the items' vectors
+  std::vector<float> item_norms;  // lengths of the items' vectors (ncf: of their stored rows)
   // Of each user; in any order. Needed by a graph, else left out if empty.
   std::vector<std::vector<std::uint32_t>> items_of;
+  // Ngcf by graph and ncf: exactly those of docs/format.md, in any order; else none.
+  std::vector<DenseWeights> weights;
   Facts facts;
 };
 

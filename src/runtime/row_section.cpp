@@ -1,6 +1,7 @@
 #include "runtime/row_section.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "runtime/half.h"
@@ -8,7 +9,7 @@
 namespace bet {
 namespace {
 
-std::uint64_t bitmap_bytes(std::uint32_t max_dim) { return (std::uint64_t{max_dim} + 7) / 8; }
+std::uint64_t bitmap_bytes(std::uint32_t columns) { return (std::uint64_t{columns} + 7) / 8; }
 
 bool is_set(const std::byte* bitmap, std::uint32_t column) {
   return (static_cast<unsigned>(bitmap[column / 8]) >> (column % 8) & 1U) != 0;
@@ -94,60 +95,85 @@ void append_row(std::string& values, std::string& scales, std::span<const float>
 
 }  // namespace
 
-RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, std::uint32_t max_dim,
-                       Precision precision, RowLayout layout, std::string_view what)
-    : precision_(precision), layout_(layout), max_dim_(max_dim) {
+RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
+                       std::string_view what)
+    : form_(form) {
   ByteReader reader(bytes, what);
   std::uint64_t rows = 0;
-  for (std::uint32_t size = 0; size <= max_dim; ++size) {
+  for (std::uint32_t size = 0; size <= form.max_columns; ++size) {
     counts_.push_back(reader.number<std::uint32_t>());
     rows += counts_.back();
-    num_params_ += std::uint64_t{size} * counts_.back();
-    if (counts_.back() > 0) width_ = size;
+    num_params_ += std::uint64_t{size} * form.values_per_column * counts_.back();
+    if (counts_.back() > 0) width_ = size * form.values_per_column;
   }
   BET_CHECK(rows == num_rows, what, ": sizes of ", rows, " rows for ", num_rows);
   const std::uint64_t stored = rows - counts_[0];
-  const std::uint64_t mask = layout == RowLayout::kMasked ? bitmap_bytes(max_dim) : 0;
+  const std::uint64_t mask = form.layout == RowLayout::kMasked ? bitmap_bytes(form.max_columns) : 0;
   const Bytes bitmaps = reader.take(stored * mask);
-  const Bytes scales = reader.take(stored * scale_bytes(precision));
+  const Bytes scales = reader.take(stored * scale_bytes(form.precision));
   std::uint32_t first_row = 0;
-  for (std::uint32_t size = max_dim; size > 0; --size) {
+  for (std::uint32_t size = form.max_columns; size > 0; --size) {
     const std::uint32_t count = counts_[size];
     if (count == 0) continue;
     Group group;
     group.first_row = first_row;
     group.rows.count = count;
-    group.rows.size = size;
-    group.rows.values = reader.take(count * value_bytes(precision, size)).data();
+    group.rows.size = size * form.values_per_column;
+    group.rows.values = reader.take(count * value_bytes(form.precision, group.rows.size)).data();
     if (!scales.empty()) group.rows.scales = scales.data() + 2 * std::size_t{first_row};
-    check_values(precision, group.rows, what);
+    check_values(form.precision, group.rows, what);
     if (mask > 0) {
       group.bitmaps = bitmaps.data() + first_row * mask;
-      for (std::uint32_t row = 0; row < count; ++row) {
-        const std::byte* bitmap = group.bitmaps + row * mask;
-        std::uint32_t kept = 0;
-        for (std::uint32_t column = 0; column < 8 * mask; ++column) {
-          kept += is_set(bitmap, column) ? 1 : 0;
-          BET_CHECK(column < max_dim || !is_set(bitmap, column), what, ": row ", first_row + row,
-                    " keeps column ", column, " of ", max_dim);
-        }
-        BET_CHECK(kept == size, what, ": the bitmap of row ", first_row + row, " keeps ", kept,
-                  " columns of ", size);
-      }
+      check_bitmaps(group, size, what);
     }
     groups_.push_back(group);
     first_row += count;
   }
   reader.expect_end();
-  if (layout == RowLayout::kMasked && width_ > 0) width_ = max_dim;
+  if (form.layout == RowLayout::kMasked && width_ > 0) {
+    width_ = form.max_columns * form.values_per_column;
+  }
 }
 
-void RowSection::columns(const Group& group, std::uint32_t row_in_group,
-                         std::vector<std::uint32_t>& out) const {
+RowSection::RowSection(std::span<const float> vectors, std::uint32_t num_rows, std::uint32_t width)
+    : width_(width), num_params_(vectors.size()) {
+  assert(vectors.size() == std::size_t{num_rows} * width);
+  form_.max_columns = width;
+  counts_.resize(std::size_t{width} + 1);
+  counts_[width] = num_rows;
+  if (width == 0 || num_rows == 0) return;
+  Group group;
+  group.rows.values = std::as_bytes(vectors).data();
+  group.rows.count = num_rows;
+  group.rows.size = width;
+  groups_.push_back(group);
+}
+
+void RowSection::check_bitmaps(const Group& group, std::uint32_t size,
+                               std::string_view what) const {
+  const std::uint64_t mask = bitmap_bytes(form_.max_columns);
+  for (std::uint32_t row = 0; row < group.rows.count; ++row) {
+    const std::byte* bitmap = group.bitmaps + row * mask;
+    std::uint32_t kept = 0;
+    for (std::uint32_t column = 0; column < 8 * mask; ++column) {
+      kept += is_set(bitmap, column) ? 1 : 0;
+      BET_CHECK(column < form_.max_columns || !is_set(bitmap, column), what, ": row ",
+                group.first_row + row, " keeps column ", column, " of ", form_.max_columns);
+    }
+    BET_CHECK(kept == size, what, ": the bitmap of row ", group.first_row + row, " keeps ", kept,
+              " columns of ", size);
+  }
+}
+
+void RowSection::places(const Group& group, std::uint32_t row_in_group,
+                        std::vector<std::uint32_t>& out) const {
   out.clear();
-  const std::byte* bitmap = group.bitmaps + row_in_group * bitmap_bytes(max_dim_);
-  for (std::uint32_t column = 0; column < max_dim_; ++column) {
-    if (is_set(bitmap, column)) out.push_back(column);
+  const std::byte* bitmap = group.bitmaps + row_in_group * bitmap_bytes(form_.max_columns);
+  for (std::uint32_t column = 0; column < form_.max_columns; ++column) {
+    if (!is_set(bitmap, column)) continue;
+    for (std::uint32_t i = 0; i < form_.values_per_column; ++i) {
+      out.push_back(column * form_.values_per_column + i);
+    }
   }
 }
 
@@ -157,18 +183,18 @@ void RowSection::decode(std::uint32_t row, std::span<float> out) const {
     if (row < group.first_row || row - group.first_row >= group.rows.count) continue;
     const std::uint32_t inside = row - group.first_row;
     RowGroup one = group.rows;
-    one.values += inside * value_bytes(precision_, one.size);
+    one.values += inside * value_bytes(form_.precision, one.size);
     if (one.scales != nullptr) one.scales += 2 * std::size_t{inside};
     one.count = 1;
     const float weight = 1;
-    if (layout_ == RowLayout::kPrefix) {
-      row_kernels().add(precision_, one, &weight, out.data());
+    if (form_.layout == RowLayout::kPrefix) {
+      row_kernels().add(form_.precision, one, &weight, out.data());
       return;
     }
     std::vector<float> packed(one.size);
-    row_kernels().add(precision_, one, &weight, packed.data());
+    row_kernels().add(form_.precision, one, &weight, packed.data());
     std::vector<std::uint32_t> kept;
-    columns(group, inside, kept);
+    places(group, inside, kept);
     for (std::size_t j = 0; j < kept.size(); ++j) out[kept[j]] = packed[j];
     return;
   }
@@ -181,15 +207,15 @@ void RowSection::dots(std::span<const float> query, std::span<float> out) const 
   const auto halves = [&](std::span<const float> values) {
     even.clear();
     odd.clear();
-    for (std::size_t j = 0; precision_ == Precision::kInt4 && j < values.size(); ++j) {
+    for (std::size_t j = 0; form_.precision == Precision::kInt4 && j < values.size(); ++j) {
       (j % 2 == 0 ? even : odd).push_back(values[j]);
     }
     return Query{values.data(), even.data(), odd.data()};
   };
-  if (layout_ == RowLayout::kPrefix) {
+  if (form_.layout == RowLayout::kPrefix) {
     const Query whole = halves(query);
     for (const Group& group : groups_) {
-      row_kernels().dots(precision_, group.rows, whole, out.data() + group.first_row);
+      row_kernels().dots(form_.precision, group.rows, whole, out.data() + group.first_row);
     }
     return;
   }
@@ -199,20 +225,21 @@ void RowSection::dots(std::span<const float> query, std::span<float> out) const 
     RowGroup one = group.rows;
     one.count = 1;
     for (std::uint32_t row = 0; row < group.rows.count; ++row) {
-      columns(group, row, kept);
+      places(group, row, kept);
       gathered.clear();
       for (const std::uint32_t column : kept) gathered.push_back(query[column]);
-      row_kernels().dots(precision_, one, halves(gathered), out.data() + group.first_row + row);
-      one.values += value_bytes(precision_, one.size);
+      row_kernels().dots(form_.precision, one, halves(gathered),
+                         out.data() + group.first_row + row);
+      one.values += value_bytes(form_.precision, one.size);
       if (one.scales != nullptr) one.scales += 2;
     }
   }
 }
 
 void RowSection::add(std::span<const float> weights, std::span<float> sum) const {
-  if (layout_ == RowLayout::kPrefix) {
+  if (form_.layout == RowLayout::kPrefix) {
     for (const Group& group : groups_) {
-      row_kernels().add(precision_, group.rows, weights.data() + group.first_row, sum.data());
+      row_kernels().add(form_.precision, group.rows, weights.data() + group.first_row, sum.data());
     }
     return;
   }
@@ -226,32 +253,35 @@ void RowSection::add(std::span<const float> weights, std::span<float> sum) const
   }
 }
 
-std::string encode_rows(const RowsToStore& rows, Precision precision, RowLayout layout) {
-  std::vector<std::uint32_t> counts(std::size_t{rows.max_dim} + 1);
+std::string encode_rows(const RowsToStore& rows, const RowForm& form) {
+  std::vector<std::uint32_t> counts(std::size_t{form.max_columns} + 1);
   std::string bitmaps;
   std::string scales;
   std::string values;
   std::vector<float> packed;
   for (std::size_t row = 0; row < rows.sizes.size(); ++row) {
     const std::uint32_t size = rows.sizes[row];
-    BET_CHECK(size <= rows.max_dim && (row == 0 || size <= rows.sizes[row - 1]), "row ", row,
+    BET_CHECK(size <= form.max_columns && (row == 0 || size <= rows.sizes[row - 1]), "row ", row,
               " to be stored has size ", size);
     ++counts[size];
     if (size == 0) continue;
     const std::span<const float> all = rows.values.subspan(row * rows.stride, rows.stride);
-    if (layout == RowLayout::kPrefix) {
-      append_row(values, scales, all.first(size), precision);
+    if (form.layout == RowLayout::kPrefix) {
+      append_row(values, scales, all.first(std::size_t{size} * form.values_per_column),
+                 form.precision);
       continue;
     }
     const std::size_t first = bitmaps.size();
-    bitmaps.resize(first + bitmap_bytes(rows.max_dim));
+    bitmaps.resize(first + bitmap_bytes(form.max_columns));
     packed.clear();
     for (const std::uint32_t column : rows.columns[row]) {
       char& byte = bitmaps[first + column / 8];
       byte = static_cast<char>(byte | 1 << (column % 8));
-      packed.push_back(all[column]);
+      for (std::uint32_t i = 0; i < form.values_per_column; ++i) {
+        packed.push_back(all[std::size_t{column} * form.values_per_column + i]);
+      }
     }
-    append_row(values, scales, packed, precision);
+    append_row(values, scales, packed, form.precision);
   }
   std::string bytes;
   for (const std::uint32_t count : counts) append(bytes, count);

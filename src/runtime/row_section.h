@@ -14,17 +14,27 @@ namespace bet {
 
 enum class RowLayout : std::uint8_t { kPrefix = 0, kMasked = 1 };
 
+// What the rows of a file have in common.
+struct RowForm {
+  std::uint32_t max_columns = 0;  // sizes are 0 .. max_columns
+  std::uint32_t values_per_column = 1;
+  Precision precision = Precision::kFloat32;
+  RowLayout layout = RowLayout::kPrefix;
+};
+
 // The table of one side as stored, rows by falling size. A view: the bytes must outlive it.
 class RowSection {
  public:
   RowSection() = default;
   // Throws unless every rule of docs/format.md holds. `what` names the section.
-  RowSection(Bytes bytes, std::uint32_t num_rows, std::uint32_t max_dim, Precision precision,
-             RowLayout layout, std::string_view what);
+  RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form, std::string_view what);
+  // Vectors in memory, [num_rows, width], which must outlive it.
+  RowSection(std::span<const float> vectors, std::uint32_t num_rows, std::uint32_t width);
 
-  const std::vector<std::uint32_t>& counts() const { return counts_; }  // by size, 0 .. max_dim
+  // Rows of size 0, 1, ..
+  const std::vector<std::uint32_t>& counts() const { return counts_; }
   std::uint64_t num_params() const { return num_params_; }
-  // Columns that a row may have: the largest size, or max_dim where rows are masked.
+  // Values that a row may have: those of the largest size, or of all columns where rows are masked.
   std::uint32_t width() const { return width_; }
 
   // Into the first width() of `out`, zeros included.
@@ -40,13 +50,12 @@ class RowSection {
     std::uint32_t first_row = 0;
     const std::byte* bitmaps = nullptr;
   };
-  // The columns of a row of a masked group.
-  void columns(const Group& group, std::uint32_t row_in_group,
-               std::vector<std::uint32_t>& out) const;
+  void check_bitmaps(const Group& group, std::uint32_t size, std::string_view what) const;
+  // Where the values of a row of a masked group belong.
+  void places(const Group& group, std::uint32_t row_in_group,
+              std::vector<std::uint32_t>& out) const;
 
-  Precision precision_ = Precision::kFloat32;
-  RowLayout layout_ = RowLayout::kPrefix;
-  std::uint32_t max_dim_ = 0;
+  RowForm form_;
   std::uint32_t width_ = 0;
   std::uint64_t num_params_ = 0;
   std::vector<std::uint32_t> counts_;
@@ -55,13 +64,12 @@ class RowSection {
 
 // The rows of one side, to be written: by row, in the order of the file.
 struct RowsToStore {
-  std::uint32_t max_dim = 0;
   std::size_t stride = 0;                           // of values
-  std::span<const float> values;                    // [rows, stride]: max_dim columns or fewer
+  std::span<const float> values;                    // [rows, stride]
   std::vector<std::uint32_t> sizes;                 // falling
   std::vector<std::vector<std::uint32_t>> columns;  // masked layout: of each row, ascending
 };
-std::string encode_rows(const RowsToStore& rows, Precision precision, RowLayout layout);
+std::string encode_rows(const RowsToStore& rows, const RowForm& form);
 
 // The row as it would be read back.
 void round_as_stored(std::span<float> row, Precision precision);

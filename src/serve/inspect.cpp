@@ -42,10 +42,12 @@ Json inspect(const Model& model) {
       {"items", model.num_items()},
       {"interactions", summary.interactions},
       {"dimension", model.dimension()},
+      {"row_width", model.row_width()},
       {"max_dim", summary.max_dim},
       {"params", summary.params},
       {"table_bytes", summary.table_bytes},
       {"file_bytes", summary.file_bytes},
+      {"opened_bytes", summary.opened_bytes},
       {"sections", sections},
       {"user_sizes", sizes_json(summary.user_sizes)},
       {"item_sizes", sizes_json(summary.item_sizes)},
@@ -58,10 +60,10 @@ void print_text(const Json& json) {
               json["serving"].get<std::string>().c_str(),
               json["precision"].get<std::string>().c_str(),
               json["layout"].get<std::string>().c_str());
-  std::printf("%u users, %u items, %llu interactions; %llu parameters in vectors of up to %u\n\n",
+  std::printf("%u users, %u items, %llu interactions; %llu parameters in rows of up to %u\n\n",
               json["users"].get<unsigned>(), json["items"].get<unsigned>(),
               json["interactions"].get<unsigned long long>(),
-              json["params"].get<unsigned long long>(), json["dimension"].get<unsigned>());
+              json["params"].get<unsigned long long>(), json["row_width"].get<unsigned>());
   const auto total = json["file_bytes"].get<unsigned long long>();
   const auto line = [&](const char* name, unsigned long long bytes) {
     std::printf("%-14s %12llu bytes  %5.1f %%\n", name, bytes,
@@ -71,6 +73,10 @@ void print_text(const Json& json) {
     line(part["name"].get<std::string>().c_str(), part["bytes"].get<unsigned long long>());
   }
   line("file", total);
+  if (json["opened_bytes"] != 0) {
+    std::printf("\n%llu bytes of memory are filled at opening\n",
+                json["opened_bytes"].get<unsigned long long>());
+  }
   std::printf("\n");
   for (const auto& [name, value] : json["facts"].items()) {
     std::printf("%-24s %s\n", name.c_str(),

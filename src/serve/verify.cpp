@@ -37,7 +37,8 @@ Json check_budget(const VerifyCommand& command, const Model& model) {
   // Propagated vectors are no parameters: what was trained is on record.
   std::uint64_t params = summary.params;
   const Model::Fact* const trained = model.fact("used.params");
-  if (summary.backbone != "mf" && summary.serving == "materialised" && trained != nullptr) {
+  const bool propagated = summary.backbone == "lightgcn" || summary.backbone == "ngcf";
+  if (propagated && summary.serving == "materialised" && trained != nullptr) {
     params = static_cast<std::uint64_t>(std::get<std::int64_t>(*trained));
   }
   const bool kept =
@@ -79,6 +80,7 @@ Json verify(const VerifyCommand& command) {
                {"file_bytes", summary.file_bytes},
                {"table_bytes", summary.table_bytes},
                {"params", summary.params},
+               {"opened_bytes", summary.opened_bytes},
                {"budget", check_budget(command, model)},
                {"open_ms", open_ms},
                {"served", serve_some(model, command.requests)}};
@@ -99,7 +101,8 @@ void print_text(const Json& json) {
                 budget["unit"].get<std::string>().c_str(), budget["used"].get<unsigned long long>(),
                 budget["kept"].get<bool>() ? "kept" : "BROKEN");
   }
-  std::printf("opened in   %.1f ms\n", json["open_ms"].get<double>());
+  std::printf("opened in   %.1f ms, %llu bytes of memory filled\n", json["open_ms"].get<double>(),
+              number("opened_bytes"));
   const Json& served = json["served"];
   if (served["requests"].get<int>() > 0) {
     std::printf("served      %d requests, p50 %.2f ms, p99 %.2f ms\n",

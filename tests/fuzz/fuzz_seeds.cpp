@@ -21,14 +21,16 @@ void write_seeds(const std::filesystem::path& folder) {
   for (const Precision precision :
        {Precision::kFloat32, Precision::kFloat16, Precision::kInt8, Precision::kInt4}) {
     for (const RowLayout layout : {RowLayout::kPrefix, RowLayout::kMasked}) {
-      for (const bool graph : {false, true}) {
-        test::ToyOptions options = graph ? test::toy_graph(1) : test::ToyOptions();
+      test::ToyOptions materialised;
+      materialised.backbone = FileBackbone::kNgcf;
+      for (test::ToyOptions options : {test::ToyOptions(), test::toy_graph(1), test::toy_ngcf(),
+                                       materialised, test::toy_ncf()}) {
         options.users = 3;
         options.items = 4;
         options.max_dim = 3;
         options.precision = precision;
         options.layout = layout;
-        options.interactions = graph || layout == RowLayout::kMasked;
+        options.interactions = options.serving == Serving::kGraph || layout == RowLayout::kMasked;
         write(options);
       }
     }

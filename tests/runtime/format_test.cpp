@@ -1,4 +1,4 @@
-// docs/format.md, byte by byte: what these files say must never change with version 1.
+// docs/format.md, byte by byte: what these files say must never change with versions 1 and 2.
 #include <gtest/gtest.h>
 
 #include "bet/model.h"
@@ -21,6 +21,11 @@ void expect_items(const std::vector<ScoredItem>& found,
     EXPECT_EQ(found[i].item, expected[i].first);
     EXPECT_FLOAT_EQ(found[i].score, expected[i].second);
   }
+}
+
+void expect_vector(const std::vector<float>& found, const std::vector<float>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_FLOAT_EQ(found[i], expected[i]) << i;
 }
 
 ModelToWrite vectors_model(std::vector<float>& users, std::vector<float>& items) {
@@ -123,6 +128,119 @@ TEST(Format, AGraphIsWrittenSo) {
   model.items_of = {{1}};
   model.facts = {{"r", -0.5}, {"a", std::string("b c")}};
   EXPECT_EQ(encode_model(model), graph_file());
+}
+
+// u (2, 3); x (0.5, -1), y (-): products, hidden part. Of size 1 of 2, fp16.
+std::string ncf_file() {
+  RawFile raw;
+  raw.version = 2;
+  raw.users = 1;
+  raw.items = 2;
+  raw.max_dim = 2;
+  raw.backbone = 3;
+  raw.precision = 1;
+  raw.sections = {
+      {1, bytes_of("00000000")},
+      {2, bytes_of("00000000  00  01 'u'")},
+      {3, bytes_of("00000000  02  01 'x' 01 'y'")},
+      {4, bytes_of("00000000 01000000 00000000  0040 0042")},
+      {5, bytes_of("01000000 01000000 00000000  0038 00bc")},
+      {6, bytes_of("793c 0000")},
+      {8, bytes_of("0b 'head.hidden' 01000000 02000000  003c 00c0"
+                   "0d 'head.products' 01000000 01000000  0044"
+                   "0b 'hidden.bias' 01000000 02000000  0038 003c"
+                   "0b 'hidden.item' 01000000 02000000  003c 0040"
+                   "0b 'hidden.user' 01000000 02000000  003c 003c")},
+  };
+  return raw.bytes();
+}
+
+TEST(Format, NcfGivesTheExpectedAnswer) {
+  const std::vector<std::byte> bytes = exact_bytes(ncf_file());
+  const Model model = Model::from_bytes(bytes);
+  EXPECT_EQ(model.stored_user_row(0), (std::vector<float>{2, 3}));
+  // u: 3 * (1, 1) + (0.5, 1) = (3.5, 4). x adds -1 * (1, 2); the head is (1, -2).
+  // x: 4 * 2 * 0.5 + 2.5 - 2 * 2, y: 3.5 - 2 * 4
+  expect_items(model.recommend("u", 5), {{"x", 2.5F}, {"y", -4.5F}});
+  EXPECT_FLOAT_EQ(model.score("u", "x"), 2.5F);
+  EXPECT_EQ(model.dimension(), 0U);
+  EXPECT_EQ(model.summary().table_bytes, 2U * 4U + 8U * 3U);
+  EXPECT_EQ(model.summary().params, 4U);
+}
+
+TEST(Format, NcfIsWrittenSo) {
+  const std::vector<float> users = {2, 3, 99, 99};
+  const std::vector<float> items = {99, 99, 99, 99, 0.5F, -1, 99, 99};
+  ModelToWrite model;
+  model.backbone = FileBackbone::kNcf;
+  model.precision = Precision::kFloat16;
+  model.max_dim = 2;
+  model.users = {{"u"}, {1}, users, 4, {}};
+  model.items = {{"y", "x"}, {0, 1}, items, 4, {}};
+  model.item_norms = {0, 1.1180340F};
+  model.weights = {{"hidden.user", 1, 2, {1, 1}},
+                   {"hidden.item", 1, 2, {1, 2}},
+                   {"hidden.bias", 1, 2, {0.5F, 1}},
+                   {"head.products", 1, 1, {4}},
+                   {"head.hidden", 1, 2, {1, -2}}};
+  EXPECT_EQ(encode_model(model), ncf_file());
+}
+
+// u (2), x (1), and u has x. Of size 1, fp32.
+std::string ngcf_file() {
+  RawFile raw;
+  raw.version = 2;
+  raw.users = 1;
+  raw.items = 1;
+  raw.max_dim = 1;
+  raw.backbone = 2;
+  raw.serving = 1;
+  raw.layers = 3;
+  raw.sections = {
+      {1, bytes_of("00000000")},
+      {2, bytes_of("00000000  00  01 'u'")},
+      {3, bytes_of("00000000  00  01 'x'")},
+      {4, bytes_of("00000000 01000000  00000040")},
+      {5, bytes_of("00000000 01000000  0000803f")},
+      {6, bytes_of("0040")},
+      {7, bytes_of("00000000  01 00")},
+      {8, bytes_of("0b 'layer1.bias' 01000000 01000000  0000003f"
+                   "0d 'layer1.weight' 02000000 01000000  0000803f 000080bf"
+                   "0b 'layer2.bias' 01000000 01000000  00000000"
+                   "0d 'layer2.weight' 02000000 01000000  00000040 00000000"
+                   "0b 'layer3.bias' 01000000 01000000  00000000"
+                   "0d 'layer3.weight' 02000000 01000000  000080bf 00000000")},
+  };
+  return raw.bytes();
+}
+
+TEST(Format, NgcfGivesTheExpectedAnswer) {
+  const std::vector<std::byte> bytes = exact_bytes(ngcf_file());
+  const Model model = Model::from_bytes(bytes);
+  // Layer 1: 1.5 - 2 * 1.5 + 0.5 = -1 keeps a fifth, and 1.5 - 1.5 + 0.5; then both 0.3, both
+  // -0.06.
+  expect_vector(model.user_vector("u"), {2, -1, 1, -1});
+  expect_vector(model.item_vector("x"), {1, 1, 1, -1});
+  expect_items(model.recommend("u", 5, Model::Seen::kKeep), {{"x", 3.0F}});
+  EXPECT_EQ(model.stored_user_row(0), std::vector<float>{2});
+}
+
+TEST(Format, NgcfIsWrittenSo) {
+  const std::vector<float> users = {2};
+  const std::vector<float> items = {1};
+  ModelToWrite model;
+  model.backbone = FileBackbone::kNgcf;
+  model.serving = Serving::kGraph;
+  model.layers = 3;
+  model.max_dim = 1;
+  model.users = {{"u"}, {1}, users, 1, {}};
+  model.items = {{"x"}, {1}, items, 1, {}};
+  model.item_norms = {2};
+  model.items_of = {{0}};
+  model.weights = {{"layer1.weight", 2, 1, {1, -1}}, {"layer1.bias", 1, 1, {0.5F}},
+                   {"layer2.weight", 2, 1, {2, 0}},  {"layer2.bias", 1, 1, {0}},
+                   {"layer3.weight", 2, 1, {-1, 0}}, {"layer3.bias", 1, 1, {0}}};
+  EXPECT_EQ(encode_model(model), ngcf_file());
 }
 
 }  // namespace

@@ -35,6 +35,13 @@ std::string file_of(Precision precision, RowLayout layout = RowLayout::kPrefix) 
   return ToyModel(options).encode();
 }
 
+// Of fp16, so that a wrong bit can make a weight infinite.
+std::string dense_file(ToyOptions options) {
+  options.precision = Precision::kFloat16;
+  options.max_dim = 3;
+  return ToyModel(options).encode();
+}
+
 std::string error_at(const std::string& file, Trust trust) {
   const std::vector<std::byte> bytes = exact_bytes(file);
   return error_of([&] { Model::from_bytes(bytes, trust); });
@@ -127,7 +134,9 @@ TEST_P(Damaged, BytesBehindTheEndAreRefused) {
 INSTANTIATE_TEST_SUITE_P(
     Bases, Damaged,
     testing::Values(Base{"Graph", graph_file()}, Base{"Int4", file_of(Precision::kInt4)},
-                    Base{"MaskedInt8", file_of(Precision::kInt8, RowLayout::kMasked)}),
+                    Base{"MaskedInt8", file_of(Precision::kInt8, RowLayout::kMasked)},
+                    Base{"Ngcf", dense_file(test::toy_ngcf())},
+                    Base{"Ncf", dense_file(test::toy_ncf())}),
     [](const auto& base) { return std::string(base.param.name); });
 
 // Made with care: every checksum is right.
@@ -171,8 +180,10 @@ void craft_headers(Crafter& craft) {
     craft.parts(name, graph, what, change);
   };
   header("Version0", "version 0", [](RawFile& raw) { raw.version = 0; });
-  header("Version2", "version 2", [](RawFile& raw) { raw.version = 2; });
-  header("Backbone2", "unknown backbone 2", [](RawFile& raw) { raw.backbone = 2; });
+  header("Version2", "header: version 2 for lightgcn", [](RawFile& raw) { raw.version = 2; });
+  header("Version3", "version 3; this program reads versions 1 and 2",
+         [](RawFile& raw) { raw.version = 3; });
+  header("Backbone4", "unknown backbone 4", [](RawFile& raw) { raw.backbone = 4; });
   header("Serving2", "unknown serving 2", [](RawFile& raw) { raw.serving = 2; });
   header("Precision4", "unknown precision 4", [](RawFile& raw) { raw.precision = 4; });
   header("Precision255", "unknown precision 255", [](RawFile& raw) { raw.precision = 255; });
@@ -231,15 +242,17 @@ void craft_directories(Crafter& craft) {
     });
   }
   craft.parts("Kind0", graph, "kind 0", [](RawFile& raw) { raw.sections[0].first = 0; });
-  craft.parts("Kind8", graph, "kind 8", [](RawFile& raw) { raw.sections[6].first = 8; });
+  craft.parts("Kind9", graph, "kind 9", [](RawFile& raw) { raw.sections[6].first = 9; });
   craft.parts("KindTwice", graph, "kind 3 after one of kind 3",
               [](RawFile& raw) { raw.sections[1].first = 3; });
   craft.parts("KindsSwapped", graph, "kind 2 after one of kind 3",
               [](RawFile& raw) { std::swap(raw.sections[1], raw.sections[2]); });
   craft.parts("NoSections", graph, "there is no section facts",
               [](RawFile& raw) { raw.sections.clear(); });
-  craft.parts("EightSections", graph, "header: 8 sections",
-              [](RawFile& raw) { raw.sections.emplace_back(8, "x"); });
+  craft.parts("NineSections", graph, "header: 9 sections", [](RawFile& raw) {
+    raw.sections.emplace_back(8, "x");
+    raw.sections.emplace_back(9, "x");
+  });
   craft.bytes("ManySections", graph, "header: 4294967295 sections",
               [](std::string& file) { put(file, 12, 0xffffffffU); });
   craft.bytes("EndsInItsDirectory", graph, "ends inside its directory", [](std::string& file) {

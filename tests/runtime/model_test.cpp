@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "runtime/half.h"
-#include "runtime/toy_model.h"
+#include "runtime/model_pair.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 
@@ -21,62 +21,10 @@ namespace {
 using test::dot;
 using test::error_of;
 using test::exact_bytes;
-using test::Matrix;
-using test::propagate;
+using test::Pair;
 using test::TempFolder;
 using test::ToyModel;
 using test::ToyOptions;
-using test::Vectors;
-
-// A model beside the same computed by hand.
-struct Pair {
-  explicit Pair(const ToyOptions& options)
-      : toy(options), bytes(exact_bytes(toy.encode())), model(Model::from_bytes(bytes)) {
-    // What rounding does to rows is tested with them: here they are taken as stored.
-    Matrix users(toy.user_rows.size());
-    Matrix items(toy.item_rows.size());
-    for (std::uint32_t row = 0; row < model.num_users(); ++row) {
-      users[index_of(toy.model.users.ids, model.user_id(row))] = wide(model.stored_user_row(row));
-    }
-    for (std::uint32_t row = 0; row < model.num_items(); ++row) {
-      items[index_of(toy.model.items.ids, model.item_id(row))] = wide(model.stored_item_row(row));
-    }
-    if (options.precision == Precision::kFloat32) {
-      for (std::size_t user = 0; user < users.size(); ++user) {
-        EXPECT_EQ(users[user], toy.user_rows[user]);
-      }
-      for (std::size_t item = 0; item < items.size(); ++item) {
-        EXPECT_EQ(items[item], toy.item_rows[item]);
-      }
-    }
-    vectors = propagate(users, items, toy.model.items_of, options.layers);
-  }
-
-  static std::size_t index_of(const std::vector<std::string>& ids, std::string_view id) {
-    return static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
-  }
-  // With all columns of the table: a model has only those that some row has.
-  std::vector<double> wide(const std::vector<float>& row) const {
-    std::vector<double> result(row.begin(), row.end());
-    result.resize(toy.model.max_dim);
-    return result;
-  }
-
-  const std::vector<std::string>& users() const { return toy.model.users.ids; }
-  const std::vector<std::string>& items() const { return toy.model.items.ids; }
-
-  std::set<std::string> seen(std::size_t user) const {
-    std::set<std::string> ids;
-    if (toy.model.items_of.empty()) return ids;
-    for (const std::uint32_t item : toy.model.items_of[user]) ids.insert(items()[item]);
-    return ids;
-  }
-
-  ToyModel toy;
-  std::vector<std::byte> bytes;
-  Model model;
-  Vectors vectors;
-};
 
 constexpr double kNear = 2e-5;
 
@@ -102,19 +50,21 @@ void expect_best(const std::vector<ScoredItem>& answer, const std::vector<double
   }
 }
 
-void expect_answers_by_hand(const ToyOptions& options) {
-  const Pair pair(options);
-  const auto& [users, items] = pair.vectors;
-  ASSERT_EQ(pair.model.num_users(), users.size());
-  ASSERT_EQ(pair.model.num_items(), items.size());
-  for (std::size_t user = 0; user < users.size(); ++user) {
+void expect_near(const std::vector<float>& found, std::vector<double> expected) {
+  ASSERT_GE(expected.size(), found.size());
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    EXPECT_NEAR(j < found.size() ? found[j] : 0.0F, expected[j], kNear);
+  }
+}
+
+void expect_users_by_hand(const Pair& pair) {
+  for (std::size_t user = 0; user < pair.users().size(); ++user) {
     const std::string& id = pair.users()[user];
     ASSERT_TRUE(pair.model.has_user(id));
-    const std::vector<double> vector = pair.wide(pair.model.user_vector(id));
+    if (pair.has_vectors()) expect_near(pair.model.user_vector(id), pair.vectors.users[user]);
     std::vector<double> scores;
-    for (std::size_t j = 0; j < vector.size(); ++j) EXPECT_NEAR(vector[j], users[user][j], kNear);
-    for (std::size_t item = 0; item < items.size(); ++item) {
-      scores.push_back(dot(users[user], items[item]));
+    for (std::size_t item = 0; item < pair.items().size(); ++item) {
+      scores.push_back(pair.score(user, item));
       EXPECT_NEAR(pair.model.score(id, pair.items()[item]), scores.back(), kNear);
     }
     for (const std::size_t k : {0U, 1U, 3U, 1000U}) {
@@ -125,44 +75,48 @@ void expect_answers_by_hand(const ToyOptions& options) {
     EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()), pair.seen(user));
     EXPECT_EQ(seen.size(), pair.seen(user).size());
   }
-  for (std::size_t item = 0; item < items.size(); ++item) {
+}
+
+// What the given items, which may stand there more than once, give each item.
+std::vector<double> scores_for(const Pair& pair, const std::vector<std::size_t>& given) {
+  std::vector<double> scores;
+  for (std::size_t other = 0; other < pair.items().size(); ++other) {
+    double sum = 0;
+    for (const std::size_t item : given) {
+      sum += pair.has_vectors() ? dot(pair.vectors.items[item], pair.vectors.items[other])
+                                : pair.cosine(item, other);
+    }
+    scores.push_back(sum / static_cast<double>(given.size()));
+  }
+  return scores;
+}
+
+void expect_items_by_hand(const Pair& pair) {
+  const std::size_t count = pair.items().size();
+  for (std::size_t item = 0; item < count; ++item) {
     const std::string& id = pair.items()[item];
     ASSERT_TRUE(pair.model.has_item(id));
-    const std::vector<double> vector = pair.wide(pair.model.item_vector(id));
-    for (std::size_t j = 0; j < vector.size(); ++j) EXPECT_NEAR(vector[j], items[item][j], kNear);
-    // Lengths are stored with 11 bits.
-    const auto length = [&](std::size_t of) {
-      return double{half_to_float(float_to_half(pair.toy.model.item_norms[of]))};
-    };
+    if (pair.has_vectors()) expect_near(pair.model.item_vector(id), pair.vectors.items[item]);
     std::vector<double> cosines;
-    for (std::size_t other = 0; other < items.size(); ++other) {
-      const double lengths = length(item) * length(other);
-      cosines.push_back(lengths > 0 ? dot(items[item], items[other]) / lengths : 0);
-    }
+    for (std::size_t other = 0; other < count; ++other) cosines.push_back(pair.cosine(item, other));
+    const std::size_t second = (item * 5 + 1) % count;
+    const std::string_view given[] = {id, pair.items()[second], id};  // one of them twice as much
     for (const std::size_t k : {0U, 2U, 1000U}) {
       expect_best(pair.model.similar_items(id, k), cosines, pair.items(), {id}, k);
-    }
-    const std::size_t second = (item * 5 + 1) % items.size();
-    const std::string_view given[] = {id, pair.items()[second], id};  // one of them twice as much
-    std::vector<double> mean;
-    for (std::size_t j = 0; j < items[item].size(); ++j) {
-      mean.push_back((2 * items[item][j] + items[second][j]) / 3);
-    }
-    std::vector<double> scores;
-    for (const auto& other : items) scores.push_back(dot(mean, other));
-    for (const std::size_t k : {0U, 2U, 1000U}) {
-      expect_best(pair.model.recommend_for_items(given, k), scores, pair.items(),
-                  {id, pair.items()[second]}, k);
-      expect_best(
-          pair.model.recommend_for_items(std::span(given, 1), k),
-          [&] {
-            std::vector<double> alone;
-            for (const auto& other : items) alone.push_back(dot(items[item], other));
-            return alone;
-          }(),
-          pair.items(), {id}, k);
+      expect_best(pair.model.recommend_for_items(given, k), scores_for(pair, {item, second, item}),
+                  pair.items(), {id, pair.items()[second]}, k);
+      expect_best(pair.model.recommend_for_items(std::span(given, 1), k), scores_for(pair, {item}),
+                  pair.items(), {id}, k);
     }
   }
+}
+
+void expect_answers_by_hand(const ToyOptions& options) {
+  const Pair pair(options);
+  ASSERT_EQ(pair.model.num_users(), pair.users().size());
+  ASSERT_EQ(pair.model.num_items(), pair.items().size());
+  expect_users_by_hand(pair);
+  expect_items_by_hand(pair);
 }
 
 void expect_order_of_rows(const ToyOptions& options) {
@@ -200,12 +154,14 @@ void expect_true_summary(const ToyOptions& options) {
   }
   EXPECT_EQ(sum, pair.bytes.size());
   EXPECT_EQ(parts.at("header"), 64U);
-  EXPECT_EQ(parts.at("directory"), 32 * (6U + (options.interactions ? 1U : 0U)));
+  const FileHeader header = options.header();
+  EXPECT_EQ(parts.at("directory"),
+            32 * (6U + (options.interactions ? 1U : 0U) + (header.has_weights() ? 1U : 0U)));
   EXPECT_EQ(parts.at("item norms"), 2 * pair.items().size());
 
   const Model::Summary summary = pair.model.summary();
   const bool graph = options.serving == Serving::kGraph;
-  EXPECT_EQ(summary.backbone, options.backbone == FileBackbone::kMf ? "mf" : "lightgcn");
+  EXPECT_EQ(summary.backbone, kBackboneNames.at(static_cast<std::size_t>(options.backbone)));
   EXPECT_EQ(summary.serving, graph ? "graph" : "materialised");
   EXPECT_EQ(summary.precision, precision_name(options.precision));
   EXPECT_EQ(summary.layout, options.layout == RowLayout::kPrefix ? "prefix" : "masked");
@@ -213,19 +169,35 @@ void expect_true_summary(const ToyOptions& options) {
   EXPECT_EQ(summary.table_bytes, parts.at("user rows") + parts.at("item rows"));
   EXPECT_EQ(summary.max_dim, options.max_dim);
   std::uint64_t params = 0;
-  std::vector<std::uint32_t> user_sizes(options.max_dim + 1);
-  std::vector<std::uint32_t> item_sizes(options.max_dim + 1);
+  std::vector<std::uint32_t> user_sizes(header.most_columns() + 1);
+  std::vector<std::uint32_t> item_sizes(header.most_columns() + 1);
   for (const std::uint32_t size : pair.toy.model.users.sizes) params += size, ++user_sizes[size];
   for (const std::uint32_t size : pair.toy.model.items.sizes) params += size, ++item_sizes[size];
+  params *= header.values_per_column();
   EXPECT_EQ(summary.params, params);
   EXPECT_EQ(summary.user_sizes, user_sizes);
   EXPECT_EQ(summary.item_sizes, item_sizes);
   if (options.precision == Precision::kFloat32 && options.layout == RowLayout::kPrefix) {
-    EXPECT_EQ(summary.table_bytes, 4 * params + 8 * (options.max_dim + 1));
+    EXPECT_EQ(summary.table_bytes, 4 * params + 8 * (header.most_columns() + 1));
   }
   std::uint64_t interactions = 0;
   for (const auto& list : pair.toy.model.items_of) interactions += list.size();
   EXPECT_EQ(summary.interactions, interactions);
+  std::uint64_t weights = 0;
+  for (const DenseWeights& one : pair.toy.model.weights) {
+    const std::uint64_t each = options.precision == Precision::kFloat32 ? 4 : 2;
+    EXPECT_EQ(parts.at(one.name), 1 + one.name.size() + 8 + each * one.values.size());
+    weights += one.values.size();
+  }
+  EXPECT_EQ(pair.model.weights().size(), pair.toy.model.weights.size());
+  if (!header.has_weights()) {
+    EXPECT_EQ(summary.opened_bytes, 0U);
+  } else if (options.backbone == FileBackbone::kNgcf) {
+    EXPECT_EQ(summary.opened_bytes,
+              4 * (weights + (pair.users().size() + pair.items().size()) * pair.model.dimension()));
+  } else {
+    EXPECT_GE(summary.opened_bytes, 4 * (weights + pair.items().size() * options.max_dim));
+  }
 }
 
 void expect_same_file(const ToyOptions& options) {
@@ -234,6 +206,7 @@ void expect_same_file(const ToyOptions& options) {
   EXPECT_EQ(ToyModel(options).encode(), file);
   for (auto& list : toy.model.items_of) std::reverse(list.begin(), list.end());
   std::reverse(toy.model.facts.begin(), toy.model.facts.end());
+  std::reverse(toy.model.weights.begin(), toy.model.weights.end());
   EXPECT_EQ(toy.encode(), file);
 }
 
@@ -248,6 +221,7 @@ void expect_same_on_threads(const ToyOptions& options) {
     for (const std::string_view item : pair.items()) {
       keep(pair.model.similar_items(item, 3));
       keep(pair.model.recommend_for_items(std::span(&item, 1), 3));
+      if (!pair.has_vectors()) continue;
       for (const float value : pair.model.item_vector(item)) answers.emplace_back("", value);
     }
     return answers;
@@ -265,41 +239,10 @@ void expect_same_on_threads(const ToyOptions& options) {
   EXPECT_EQ(wrong, 0);
 }
 
-std::vector<ToyOptions> all_kinds() {
-  std::vector<ToyOptions> kinds;
-  for (const Precision precision :
-       {Precision::kFloat32, Precision::kFloat16, Precision::kInt8, Precision::kInt4}) {
-    for (const RowLayout layout : {RowLayout::kPrefix, RowLayout::kMasked}) {
-      for (std::uint8_t layers = 0; layers <= 4; ++layers) {
-        ToyOptions options = layers == 0 ? ToyOptions() : test::toy_graph(layers);
-        options.precision = precision;
-        options.layout = layout;
-        options.seed = static_cast<std::uint32_t>(kinds.size()) + 1;
-        options.interactions = layers > 0 || kinds.size() % 2 == 0;
-        // More than one block of ids and of lists, and more than one byte of bitmaps.
-        if (layers == 3) options.users = 40, options.items = 35, options.max_dim = 11;
-        kinds.push_back(options);
-      }
-    }
-  }
-  ToyOptions materialised;
-  materialised.backbone = FileBackbone::kLightGcn;
-  kinds.push_back(materialised);
-  ToyOptions deep = test::toy_graph(16);
-  kinds.push_back(deep);
-  return kinds;
-}
-
-std::string kind_name(const ToyOptions& options) {
-  return std::string(options.backbone == FileBackbone::kMf ? "mf" : "lightgcn") +
-         std::to_string(options.layers) + std::string(precision_name(options.precision)) +
-         (options.layout == RowLayout::kPrefix ? "prefix" : "masked");
-}
-
 // In one test and not in many: under the sanitizers a process costs more than what it tests.
 void for_every_kind(const std::function<void(const ToyOptions&)>& expect) {
-  for (const ToyOptions& options : all_kinds()) {
-    SCOPED_TRACE(kind_name(options));
+  for (const ToyOptions& options : test::all_kinds()) {
+    SCOPED_TRACE(test::kind_name(options));
     expect(options);
   }
 }

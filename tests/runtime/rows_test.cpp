@@ -158,15 +158,15 @@ TEST(RowKernels, RowsOfWeightZeroAreNotRead) {
 // Rows of random values and falling sizes, some as large as allowed and some empty, with columns
 // of their own where they are masked.
 struct Table {
-  Table(std::uint32_t max_dim_, std::uint32_t count, test::Random& random) {
-    rows.max_dim = max_dim_;
-    rows.stride = max_dim_;
-    rows.sizes = {max_dim_, 0};
-    while (rows.sizes.size() < count) rows.sizes.push_back(random() % (max_dim_ + 1));
+  Table(const RowForm& form_, std::uint32_t count, test::Random& random) : form(form_) {
+    const std::uint32_t max_dim = form.max_columns;
+    rows.stride = std::size_t{max_dim} * form.values_per_column;
+    rows.sizes = {max_dim, 0};
+    while (rows.sizes.size() < count) rows.sizes.push_back(random() % (max_dim + 1));
     std::sort(rows.sizes.begin(), rows.sizes.end(), std::greater<>());
     for (const std::uint32_t size : rows.sizes) {
-      std::vector<std::uint32_t> columns(max_dim_);
-      for (std::uint32_t j = 0; j < max_dim_; ++j) columns[j] = j;
+      std::vector<std::uint32_t> columns(max_dim);
+      for (std::uint32_t j = 0; j < max_dim; ++j) columns[j] = j;
       std::shuffle(columns.begin(), columns.end(), random);
       columns.resize(size);
       std::sort(columns.begin(), columns.end());
@@ -174,62 +174,79 @@ struct Table {
       // Sizes from far below the smallest scale to large ones.
       const auto magnitude =
           static_cast<float>(std::pow(10.0, static_cast<int>(random() % 14) - 10));
-      for (std::uint32_t j = 0; j < max_dim_; ++j)
+      for (std::size_t j = 0; j < rows.stride; ++j) {
         values.push_back(magnitude * random_value(random));
+      }
     }
     rows.values = values;
   }
 
-  // The row as it would be without rounding.
-  std::vector<float> kept(std::size_t row, RowLayout layout) const {
-    std::vector<float> result(rows.max_dim);
+  // Where the values of a row stand.
+  std::vector<std::uint32_t> places(std::size_t row) const {
+    std::vector<std::uint32_t> result;
     for (std::uint32_t j = 0; j < rows.sizes[row]; ++j) {
-      const std::uint32_t column = layout == RowLayout::kMasked ? rows.columns[row][j] : j;
-      result[column] = values[row * rows.stride + column];
+      const std::uint32_t column = form.layout == RowLayout::kMasked ? rows.columns[row][j] : j;
+      for (std::uint32_t i = 0; i < form.values_per_column; ++i) {
+        result.push_back(column * form.values_per_column + i);
+      }
     }
     return result;
   }
+  // The row as it would be without rounding.
+  std::vector<float> kept(std::size_t row) const {
+    std::vector<float> result(rows.stride);
+    for (const std::uint32_t at : places(row)) result[at] = values[row * rows.stride + at];
+    return result;
+  }
 
+  RowForm form;
   RowsToStore rows;
   std::vector<float> values;
 };
 
-class Rows : public testing::TestWithParam<std::tuple<Precision, RowLayout>> {
+using RowsParam = std::tuple<Precision, RowLayout, std::uint32_t>;
+
+class Rows : public testing::TestWithParam<RowsParam> {
  protected:
+  RowForm form(std::uint32_t max_columns) const {
+    return {max_columns, per_column_, precision_, layout_};
+  }
   const Precision precision_ = std::get<0>(GetParam());
   const RowLayout layout_ = std::get<1>(GetParam());
+  const std::uint32_t per_column_ = std::get<2>(GetParam());
 };
 
 TEST_P(Rows, ComeBackAsNearAsTheirPrecisionAllows) {
   test::Random random(3);
   for (const std::uint32_t max_dim : {1U, 2U, 7U, 8U, 9U, 16U, 33U, 130U}) {
-    const Table table(max_dim, 40, random);
-    const std::vector<std::byte> bytes = exact_bytes(encode_rows(table.rows, precision_, layout_));
+    const Table table(form(max_dim), 40, random);
+    const std::vector<std::byte> bytes = exact_bytes(encode_rows(table.rows, table.form));
     const auto count = static_cast<std::uint32_t>(table.rows.sizes.size());
-    const RowSection section(bytes, count, max_dim, precision_, layout_, "rows");
-    EXPECT_EQ(section.width(), max_dim);
+    const RowSection section(bytes, count, table.form, "rows");
+    const std::uint32_t width = max_dim * per_column_;
+    EXPECT_EQ(section.width(), width);
     std::uint64_t expected_bytes = 4 * (std::uint64_t{max_dim} + 1);
     std::uint64_t params = 0;
     std::vector<std::uint32_t> counts(max_dim + 1);
     for (const std::uint32_t size : table.rows.sizes) {
       ++counts[size];
-      params += size;
+      params += size * per_column_;
       if (size == 0) continue;
-      expected_bytes += value_bytes(precision_, size) + scale_bytes(precision_);
+      expected_bytes += value_bytes(precision_, size * per_column_) + scale_bytes(precision_);
       if (layout_ == RowLayout::kMasked) expected_bytes += (max_dim + 7) / 8;
     }
     EXPECT_EQ(bytes.size(), expected_bytes);
     EXPECT_EQ(section.counts(), counts);
     EXPECT_EQ(section.num_params(), params);
     for (std::uint32_t row = 0; row < count; ++row) {
-      std::vector<float> decoded(max_dim, 9.0F);
+      std::vector<float> decoded(width, 9.0F);
       section.decode(row, decoded);
-      const std::vector<float> wanted = table.kept(row, layout_);
+      const std::vector<float> wanted = table.kept(row);
       float largest = 0;
       for (const float value : wanted) largest = std::max(largest, std::abs(value));
       const float levels = precision_ == Precision::kInt8 ? 127.0F : 7.0F;
       const float scale = half_to_float(float_to_half(largest / levels));
-      for (std::uint32_t j = 0; j < max_dim; ++j) {
+      for (std::uint32_t j = 0; j < width; ++j) {
         if (precision_ == Precision::kFloat32) {
           ASSERT_EQ(decoded[j], wanted[j]);
         } else if (precision_ == Precision::kFloat16) {
@@ -247,27 +264,28 @@ TEST_P(Rows, ComeBackAsNearAsTheirPrecisionAllows) {
 TEST_P(Rows, DotsAndSumsAreThoseOfTheDecodedRows) {
   test::Random random(4);
   for (const std::uint32_t max_dim : {1U, 5U, 8U, 41U}) {
-    const Table table(max_dim, 30, random);
-    const std::vector<std::byte> bytes = exact_bytes(encode_rows(table.rows, precision_, layout_));
+    const Table table(form(max_dim), 30, random);
+    const std::vector<std::byte> bytes = exact_bytes(encode_rows(table.rows, table.form));
+    const std::uint32_t width = max_dim * per_column_;
     const auto count = static_cast<std::uint32_t>(table.rows.sizes.size());
-    const RowSection section(bytes, count, max_dim, precision_, layout_, "rows");
+    const RowSection section(bytes, count, table.form, "rows");
     // Longer than the rows, as that of a table whose other side is wider.
-    std::vector<float> query(max_dim + 3);
+    std::vector<float> query(width + 3);
     for (float& value : query) value = random_value(random);
     std::vector<float> weights(count);
     for (float& weight : weights) weight = random() % 3 == 0 ? 0.0F : random_value(random);
     std::vector<float> dots(count, 9.0F);
     section.dots(query, dots);
-    std::vector<float> sum(max_dim + 3, 1.0F);
+    std::vector<float> sum(width + 3, 1.0F);
     section.add(weights, sum);
-    std::vector<double> expected_sum(max_dim + 3, 1.0);
-    std::vector<double> sum_terms(max_dim + 3, 1.0);
+    std::vector<double> expected_sum(width + 3, 1.0);
+    std::vector<double> sum_terms(width + 3, 1.0);
     for (std::uint32_t row = 0; row < count; ++row) {
-      std::vector<float> decoded(max_dim);
+      std::vector<float> decoded(width);
       section.decode(row, decoded);
       double expected = 0;
       double terms = 0;
-      for (std::uint32_t j = 0; j < max_dim; ++j) {
+      for (std::uint32_t j = 0; j < width; ++j) {
         expected += double{query[j]} * decoded[j];
         terms += std::abs(double{query[j]} * decoded[j]);
         expected_sum[j] += double{weights[row]} * decoded[j];
@@ -275,7 +293,7 @@ TEST_P(Rows, DotsAndSumsAreThoseOfTheDecodedRows) {
       }
       ASSERT_NEAR(dots[row], expected, 1e-6 * terms) << max_dim << ' ' << row;
     }
-    for (std::uint32_t j = 0; j < max_dim + 3; ++j) {
+    for (std::uint32_t j = 0; j < width + 3; ++j) {
       ASSERT_NEAR(sum[j], expected_sum[j], 1e-6 * sum_terms[j]) << max_dim << ' ' << j;
     }
   }
@@ -283,19 +301,18 @@ TEST_P(Rows, DotsAndSumsAreThoseOfTheDecodedRows) {
 
 TEST_P(Rows, RoundedAsStoredIsWhatIsReadBack) {
   test::Random random(5);
-  const Table table(23, 20, random);
-  const std::vector<std::byte> bytes = exact_bytes(encode_rows(table.rows, precision_, layout_));
+  const Table table(form(23), 20, random);
+  const std::vector<std::byte> bytes = exact_bytes(encode_rows(table.rows, table.form));
   const auto count = static_cast<std::uint32_t>(table.rows.sizes.size());
-  const RowSection section(bytes, count, 23, precision_, layout_, "rows");
+  const RowSection section(bytes, count, table.form, "rows");
   for (std::uint32_t row = 0; row < count; ++row) {
-    std::vector<float> decoded(23);
+    std::vector<float> decoded(table.rows.stride);
     section.decode(row, decoded);
     std::vector<float> rounded;
     std::vector<float> read;
-    for (std::uint32_t j = 0; j < table.rows.sizes[row]; ++j) {
-      const std::uint32_t column = layout_ == RowLayout::kMasked ? table.rows.columns[row][j] : j;
-      rounded.push_back(table.values[row * table.rows.stride + column]);
-      read.push_back(decoded[column]);
+    for (const std::uint32_t at : table.places(row)) {
+      rounded.push_back(table.values[row * table.rows.stride + at]);
+      read.push_back(decoded[at]);
     }
     round_as_stored(rounded, precision_);
     EXPECT_EQ(rounded, read) << row;
@@ -305,12 +322,11 @@ TEST_P(Rows, RoundedAsStoredIsWhatIsReadBack) {
 TEST_P(Rows, NoneAndOnlyEmptyOnes) {
   for (const std::uint32_t count : {0U, 3U}) {
     RowsToStore rows;
-    rows.max_dim = 4;
     rows.sizes.assign(count, 0);
     rows.columns.resize(count);
-    const std::vector<std::byte> bytes = exact_bytes(encode_rows(rows, precision_, layout_));
+    const std::vector<std::byte> bytes = exact_bytes(encode_rows(rows, form(4)));
     EXPECT_EQ(bytes.size(), 20U);
-    const RowSection section(bytes, count, 4, precision_, layout_, "rows");
+    const RowSection section(bytes, count, form(4), "rows");
     EXPECT_EQ(section.width(), 0U);
     EXPECT_EQ(section.num_params(), 0U);
     std::vector<float> dots(count, 9.0F);
@@ -323,29 +339,45 @@ TEST_P(Rows, InfiniteValuesAreNotStored) {
   for (const float value :
        {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), 1e9F}) {
     RowsToStore rows;
-    rows.max_dim = 2;
     rows.stride = 2;
     const std::vector<float> values = {0.5F, value};
     rows.values = values;
-    rows.sizes = {2};
-    rows.columns = {{0, 1}};
+    rows.sizes = {2 / per_column_};
+    rows.columns = {per_column_ == 1 ? std::vector<std::uint32_t>{0, 1}
+                                     : std::vector<std::uint32_t>{0}};
     if (precision_ == Precision::kFloat32 && std::isfinite(value)) {
-      EXPECT_NO_THROW(encode_rows(rows, precision_, layout_));
+      EXPECT_NO_THROW(encode_rows(rows, form(2)));
     } else {
-      EXPECT_NE(error_of([&] { encode_rows(rows, precision_, layout_); }).find("to be stored"),
+      EXPECT_NE(error_of([&] { encode_rows(rows, form(2)); }).find("to be stored"),
                 std::string::npos);
     }
   }
 }
 
-std::string rows_name(const testing::TestParamInfo<std::tuple<Precision, RowLayout>>& info) {
+TEST(RowSectionOfFloats, IsOfVectorsInMemory) {
+  const std::vector<float> vectors = {1, 2, 3, 4, 5, 6};
+  const RowSection section(vectors, 2, 3);
+  EXPECT_EQ(section.width(), 3U);
+  std::vector<float> row(3);
+  section.decode(1, row);
+  EXPECT_EQ(row, (std::vector<float>{4, 5, 6}));
+  std::vector<float> dots(2);
+  section.dots(std::vector<float>{1, 0, -1}, dots);
+  EXPECT_EQ(dots, (std::vector<float>{-2, -2}));
+  EXPECT_EQ(RowSection(std::span<const float>(), 0, 3).width(), 3U);
+  EXPECT_EQ(RowSection(std::span<const float>(), 3, 0).width(), 0U);
+}
+
+std::string rows_name(const testing::TestParamInfo<RowsParam>& info) {
   return std::string(precision_name(std::get<0>(info.param))) +
-         (std::get<1>(info.param) == RowLayout::kPrefix ? "prefix" : "masked");
+         (std::get<1>(info.param) == RowLayout::kPrefix ? "prefix" : "masked") +
+         (std::get<2>(info.param) == 1 ? "" : "pairs");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Rows,
                          testing::Combine(testing::ValuesIn(kPrecisions),
-                                          testing::Values(RowLayout::kPrefix, RowLayout::kMasked)),
+                                          testing::Values(RowLayout::kPrefix, RowLayout::kMasked),
+                                          testing::Values(1U, 2U)),
                          rows_name);
 
 }  // namespace

@@ -6,35 +6,72 @@
 namespace bet::test {
 namespace {
 
-void make_side(SideToWrite& side, std::vector<float>& values, Matrix& rows, std::uint32_t count,
-               const std::string& prefix, const ToyOptions& options, Random& random) {
-  side.stride = options.max_dim;
-  for (std::uint32_t index = 0; index < count; ++index) {
-    side.ids.push_back(prefix + std::to_string(index * 7919 % 1000));
-    const std::uint32_t size = index == 1 ? 0 : random() % (options.max_dim + 1);
+// Where a toy's random values come from.
+float random_value(Random& random) {
+  return static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
+}
+
+struct SideOptions {
+  std::uint32_t count = 0;
+  const char* prefix = "";
+  RowForm form;
+};
+
+void make_side(const SideOptions& options, Random& random, SideToWrite& side,
+               std::vector<float>& values, Matrix& rows) {
+  const std::uint32_t columns = options.form.max_columns;
+  const std::uint32_t per_column = options.form.values_per_column;
+  side.stride = std::size_t{columns} * per_column;
+  for (std::uint32_t index = 0; index < options.count; ++index) {
+    side.ids.push_back(options.prefix + std::to_string(index * 7919 % 1000));
+    const std::uint32_t size = index == 1 ? 0 : random() % (columns + 1);
     std::vector<std::uint32_t> kept;
-    for (std::uint32_t column = 0; column < options.max_dim; ++column) {
+    for (std::uint32_t column = 0; column < columns; ++column) {
       // Masked: each of the columns that are left is taken with the chance that makes `size` of
       // them.
-      const bool keep = options.layout == RowLayout::kPrefix
-                            ? column < size
-                            : random() % (options.max_dim - column) <
-                                  size - static_cast<std::uint32_t>(kept.size());
+      const bool keep =
+          options.form.layout == RowLayout::kPrefix
+              ? column < size
+              : random() % (columns - column) < size - static_cast<std::uint32_t>(kept.size());
       if (keep) kept.push_back(column);
     }
     side.sizes.push_back(size);
-    if (options.layout == RowLayout::kMasked) side.columns.push_back(kept);
-    std::vector<double> row(options.max_dim);
-    std::vector<float> stored(options.max_dim, 1e30F);
+    if (options.form.layout == RowLayout::kMasked) side.columns.push_back(kept);
+    std::vector<double> row(side.stride);
+    std::vector<float> stored(side.stride, 1e30F);
     for (const std::uint32_t column : kept) {
-      const float value = static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
-      row[column] = value;
-      stored[column] = value;
+      for (std::uint32_t at = column * per_column; at < (column + 1) * per_column; ++at) {
+        stored[at] = random_value(random);
+        row[at] = stored[at];
+      }
     }
     rows.push_back(row);
     values.insert(values.end(), stored.begin(), stored.end());
   }
   side.values = values;
+}
+
+void add_weights(const ToyOptions& options, std::uint32_t width, Random& random,
+                 std::vector<DenseWeights>& weights) {
+  const std::uint32_t full = options.max_dim;
+  const auto add = [&](const std::string& name, std::uint32_t rows, std::uint32_t columns) {
+    DenseWeights one{name, rows, columns, {}};
+    one.values.resize(std::size_t{rows} * columns);
+    for (float& value : one.values) value = random_value(random);
+    weights.push_back(one);
+  };
+  if (options.backbone == FileBackbone::kNcf) {
+    add("hidden.user", width, full);
+    add("hidden.item", width, full);
+    add("hidden.bias", 1, full);
+    add("head.products", 1, width);
+    add("head.hidden", 1, full);
+    return;
+  }
+  for (const char* layer : {"layer1", "layer2", "layer3"}) {
+    add(std::string(layer) + ".weight", 2 * (weights.empty() ? width : full), full);
+    add(std::string(layer) + ".bias", 1, full);
+  }
 }
 
 }  // namespace
@@ -47,6 +84,31 @@ ToyOptions toy_graph(std::uint8_t layers) {
   return options;
 }
 
+ToyOptions toy_ngcf() {
+  ToyOptions options = toy_graph(3);
+  options.backbone = FileBackbone::kNgcf;
+  return options;
+}
+
+ToyOptions toy_ncf() {
+  ToyOptions options;
+  options.backbone = FileBackbone::kNcf;
+  return options;
+}
+
+FileHeader ToyOptions::header() const {
+  FileHeader header;
+  header.num_users = users;
+  header.num_items = items;
+  header.max_dim = max_dim;
+  header.backbone = backbone;
+  header.serving = serving;
+  header.precision = precision;
+  header.layout = layout;
+  header.layers = layers;
+  return header;
+}
+
 ToyModel::ToyModel(const ToyOptions& options) {
   Random random(options.seed);
   model.backbone = options.backbone;
@@ -55,8 +117,9 @@ ToyModel::ToyModel(const ToyOptions& options) {
   model.layout = options.layout;
   model.layers = options.layers;
   model.max_dim = options.max_dim;
-  make_side(model.users, user_values, user_rows, options.users, "u", options, random);
-  make_side(model.items, item_values, item_rows, options.items, "item ", options, random);
+  const RowForm form = options.header().row_form();
+  make_side({options.users, "u", form}, random, model.users, user_values, user_rows);
+  make_side({options.items, "item ", form}, random, model.items, item_values, item_rows);
   if (options.interactions) {
     model.items_of.resize(options.users);
     for (std::uint32_t user = 0; user + 1 < options.users; ++user) {
@@ -66,8 +129,16 @@ ToyModel::ToyModel(const ToyOptions& options) {
       }
     }
   }
-  const int layers = options.serving == Serving::kGraph ? options.layers : 0;
-  for (const auto& vector : propagate(user_rows, item_rows, model.items_of, layers).items) {
+  if (options.header().has_weights()) {
+    std::uint32_t width = options.spare_columns;
+    for (const SideToWrite* side : {&model.users, &model.items}) {
+      for (const std::uint32_t size : side->sizes) {
+        width = std::max(width, options.layout == RowLayout::kMasked ? options.max_dim : size);
+      }
+    }
+    add_weights(options, width, random, model.weights);
+  }
+  for (const auto& vector : vectors_by_hand(model, user_rows, item_rows).items) {
     model.item_norms.push_back(static_cast<float>(std::sqrt(dot(vector, vector))));
   }
   model.facts = {

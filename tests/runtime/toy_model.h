@@ -24,10 +24,16 @@ struct ToyOptions {
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
   bool interactions = true;
+  // Of ngcf by graph and ncf: columns that the weights take at least. As many as rows have: 0.
+  std::uint32_t spare_columns = 0;
   std::uint32_t seed = 1;
+
+  FileHeader header() const;
 };
 
-ToyOptions toy_graph(std::uint8_t layers);
+ToyOptions toy_graph(std::uint8_t layers);  // of lightgcn
+ToyOptions toy_ngcf();                      // by graph
+ToyOptions toy_ncf();
 
 // Random rows, among them empty ones; the last user and the last item have no interactions. What
 // lies in columns that are not kept must not be read: it is huge.
@@ -40,7 +46,7 @@ struct ToyModel {
 
   ModelToWrite model;
   std::vector<float> user_values, item_values;
-  Matrix user_rows, item_rows;  // as kept, max_dim columns
+  Matrix user_rows, item_rows;  // as kept, with all values of a row
 };
 
 struct Vectors {
@@ -50,6 +56,17 @@ struct Vectors {
 // (E + AE + .. + A^L E) / (L + 1) with the whole matrix A, in doubles.
 Vectors propagate(const Matrix& user_rows, const Matrix& item_rows,
                   const std::vector<std::vector<std::uint32_t>>& items_of, int layers);
+
+// The same for ngcf, by the words of docs/format.md.
+Vectors propagate_ngcf(const Matrix& user_rows, const Matrix& item_rows, const ModelToWrite& model);
+
+// Of any kind of model with these rows; of ncf, which has none, the rows.
+Vectors vectors_by_hand(const ModelToWrite& model, const Matrix& user_rows,
+                        const Matrix& item_rows);
+
+// A score of ncf from two rows, by the words of docs/format.md.
+double ncf_score(const std::vector<double>& user_row, const std::vector<double>& item_row,
+                 const std::vector<DenseWeights>& weights);
 
 double dot(const std::vector<double>& a, const std::vector<double>& b);
 

@@ -1,0 +1,3 @@
+#define BET_ISA dense_plain
+#define BET_ISA_NAME "plain"
+#include "runtime/dense_kernels.inc"

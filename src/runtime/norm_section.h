@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/bytes.h"
+#include "runtime/half.h"
+
+namespace bet {
+
+// The length of every item's vector. A view: the bytes must outlive it.
+class NormSection {
+ public:
+  NormSection() = default;
+  // Throws unless every rule of docs/format.md holds.
+  NormSection(Bytes bytes, std::uint32_t num_items) : bytes_(bytes) {
+    BET_CHECK(bytes.size() == 2 * std::uint64_t{num_items}, "item norms: ", bytes.size(),
+              " bytes for ", num_items, " items");
+    for (std::uint32_t item = 0; item < num_items; ++item) {
+      BET_CHECK((stored(item) & 0xfc00U) < 0x7c00U, "item norms: that of item row ", item,
+                " is no length");
+    }
+  }
+
+  float of(std::uint32_t item) const { return half_to_float(stored(item)); }
+
+ private:
+  std::uint16_t stored(std::uint32_t item) const {
+    return load<std::uint16_t>(bytes_.data() + 2 * std::size_t{item});
+  }
+
+  Bytes bytes_;
+};
+
+}  // namespace bet

@@ -1,0 +1,146 @@
+#include "runtime/weight_section.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/half.h"
+
+namespace bet {
+namespace {
+
+constexpr std::string_view kName = "weights";
+
+struct Shape {
+  std::string_view name;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+};
+
+// By ascending name.
+std::vector<Shape> expected_shapes(const FileHeader& header, std::uint32_t width) {
+  const std::uint32_t full = header.max_dim;
+  if (header.backbone == FileBackbone::kNcf) {
+    return {{"head.hidden", 1, full},
+            {"head.products", 1, width},
+            {"hidden.bias", 1, full},
+            {"hidden.item", width, full},
+            {"hidden.user", width, full}};
+  }
+  return {{"layer1.bias", 1, full}, {"layer1.weight", 2 * width, full},
+          {"layer2.bias", 1, full}, {"layer2.weight", 2 * full, full},
+          {"layer3.bias", 1, full}, {"layer3.weight", 2 * full, full}};
+}
+
+std::uint64_t bytes_a_value(Precision precision) {
+  return precision == Precision::kFloat32 ? 4 : 2;
+}
+
+void check_shapes(const std::vector<DenseWeights>& weights, const FileHeader& header) {
+  const std::vector<Shape> shapes = expected_shapes(header, weights_width(header, weights));
+  for (std::size_t i = 0; i < std::max(weights.size(), shapes.size()); ++i) {
+    BET_CHECK(i < shapes.size(), kName, ": ", in_quotes(weights[i].name), " is one too many");
+    const Shape& shape = shapes[i];
+    BET_CHECK(i < weights.size() && weights[i].name == shape.name, kName, ": ",
+              i < weights.size() ? in_quotes(weights[i].name) : "the end", " instead of ",
+              in_quotes(shape.name));
+    BET_CHECK(weights[i].rows == shape.rows && weights[i].columns == shape.columns, kName, ": ",
+              in_quotes(shape.name), " is ", weights[i].rows, " x ", weights[i].columns,
+              " instead of ", shape.rows, " x ", shape.columns);
+  }
+}
+
+void check_finite(const DenseWeights& weights) {
+  for (const float value : weights.values) {
+    BET_CHECK(std::isfinite(value), kName, ": ", in_quotes(weights.name), " has the value ", value);
+  }
+}
+
+const DenseWeights& find_weights(const std::vector<DenseWeights>& weights, std::string_view name) {
+  const auto found = std::find_if(weights.begin(), weights.end(),
+                                  [&](const DenseWeights& one) { return one.name == name; });
+  BET_CHECK(found != weights.end(), kName, ": there is no ", in_quotes(name));
+  return *found;
+}
+
+float as_stored(float value, Precision precision) {
+  return precision == Precision::kFloat32 ? value : half_to_float(float_to_half(value));
+}
+
+}  // namespace
+
+std::uint32_t weights_width(const FileHeader& header, const std::vector<DenseWeights>& weights) {
+  const bool ncf = header.backbone == FileBackbone::kNcf;
+  const std::string_view name = ncf ? "head.products" : "layer1.weight";
+  const DenseWeights& found = find_weights(weights, name);
+  const std::uint32_t width = ncf ? found.columns : found.rows / 2;
+  BET_CHECK(width <= header.max_dim, kName, ": ", in_quotes(name), " is for rows of ", width,
+            " columns of ", header.max_dim);
+  return width;
+}
+
+std::string encode_weights(std::vector<DenseWeights> weights, const FileHeader& header) {
+  std::sort(weights.begin(), weights.end(),
+            [](const DenseWeights& a, const DenseWeights& b) { return a.name < b.name; });
+  check_shapes(weights, header);
+  std::string bytes;
+  for (DenseWeights& one : weights) {
+    BET_CHECK(one.values.size() == std::size_t{one.rows} * one.columns, kName, ": ",
+              in_quotes(one.name), " of ", one.rows, " x ", one.columns, " has ", one.values.size(),
+              " values");
+    round_as_stored(one, header.precision);
+    check_finite(one);
+    append(bytes, static_cast<std::uint8_t>(one.name.size()));
+    bytes += one.name;
+    append(bytes, one.rows);
+    append(bytes, one.columns);
+    for (const float value : one.values) {
+      if (header.precision == Precision::kFloat32) {
+        append(bytes, value);
+      } else {
+        append(bytes, float_to_half(value));
+      }
+    }
+  }
+  return bytes;
+}
+
+std::vector<DenseWeights> decode_weights(Bytes bytes, const FileHeader& header) {
+  ByteReader reader(bytes, kName);
+  std::vector<DenseWeights> weights;
+  while (!reader.rest().empty()) {
+    DenseWeights one;
+    one.name = std::string(reader.text(reader.number<std::uint8_t>()));
+    one.rows = reader.number<std::uint32_t>();
+    one.columns = reader.number<std::uint32_t>();
+    BET_CHECK(one.rows <= 2 * header.max_dim && one.columns <= header.max_dim, kName, ": ",
+              in_quotes(one.name), " is ", one.rows, " x ", one.columns, " with embeddings of ",
+              header.max_dim);
+    const std::size_t count = std::size_t{one.rows} * one.columns;
+    const std::byte* at = reader.take(count * bytes_a_value(header.precision)).data();
+    one.values.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      one.values.push_back(header.precision == Precision::kFloat32
+                               ? load<float>(at + 4 * i)
+                               : half_to_float(load<std::uint16_t>(at + 2 * i)));
+    }
+    check_finite(one);
+    weights.push_back(std::move(one));
+  }
+  check_shapes(weights, header);
+  return weights;
+}
+
+const std::vector<float>& named_weights(const std::vector<DenseWeights>& weights,
+                                        std::string_view name) {
+  return find_weights(weights, name).values;
+}
+
+std::uint64_t weights_bytes(const DenseWeights& weights, Precision precision) {
+  return 1 + weights.name.size() + 8 + weights.values.size() * bytes_a_value(precision);
+}
+
+void round_as_stored(DenseWeights& weights, Precision precision) {
+  for (float& value : weights.values) value = as_stored(value, precision);
+}
+
+}  // namespace bet

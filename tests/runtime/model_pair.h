@@ -1,0 +1,37 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bet/model.h"
+#include "runtime/toy_model.h"
+
+namespace bet::test {
+
+// A model beside the same computed by hand.
+struct Pair {
+  explicit Pair(const ToyOptions& options);
+
+  static std::size_t index_of(const std::vector<std::string>& ids, std::string_view id);
+
+  const std::vector<std::string>& users() const { return toy.model.users.ids; }
+  const std::vector<std::string>& items() const { return toy.model.items.ids; }
+  std::set<std::string> seen(std::size_t user) const;
+  bool has_vectors() const { return toy.model.backbone != FileBackbone::kNcf; }
+
+  // By hand, under the indices of the toy. A cosine by the lengths as stored, in 11 bits.
+  double score(std::size_t user, std::size_t item) const;
+  double cosine(std::size_t item, std::size_t other) const;
+
+  ToyModel toy;
+  std::vector<std::byte> bytes;
+  Model model;
+  Vectors vectors;  // of ncf: rows
+};
+
+// Every backbone, way of serving, precision and layout.
+std::vector<ToyOptions> all_kinds();
+std::string kind_name(const ToyOptions& options);
+
+}  // namespace bet::test
