@@ -46,15 +46,15 @@ void time_steps(benchmark::State& state, ModelInTraining& model) {
 }
 
 // Never ends.
-Schedule endless(const char* name) {
-  Schedule schedule = named_schedule(name);
+Schedule endless(const char* name, const char* backbone = "lightgcn") {
+  Schedule schedule = named_schedule(name, backbone);
   schedule.max_steps = 1'000'000;
   return schedule;
 }
 
-SizePlan equal_sizes(std::uint32_t size) {
-  const TableShape shape{graph().num_users, graph().num_items};
-  return equal_plan(shape, shape.num_rows() * size);
+SizePlan equal_sizes(std::uint32_t size, std::uint32_t tables = 1) {
+  const TableShape shape{graph().num_users, graph().num_items, 128, 1, tables};
+  return equal_plan(shape, shape.total_size(size) * tables);
 }
 
 void lightgcn_step(benchmark::State& state, const char* schedule, RowPrecision precision) {
@@ -73,6 +73,33 @@ void lightgcn_step_bf16(benchmark::State& state) {
 }
 void lightgcn_step_fast(benchmark::State& state) {
   lightgcn_step(state, "fast", RowPrecision::kFloat32);
+}
+
+void dense_step(benchmark::State& state, const char* backbone, const char* schedule) {
+  ModelOptions options;
+  options.backbone = backbone;
+  const SizePlan plan =
+      equal_sizes(static_cast<std::uint32_t>(state.range(0)), find_backbone(backbone).tables);
+  ModelInTraining model(graph(), std::span(&plan, 1), options, endless(schedule, backbone));
+  time_steps(state, model);
+}
+
+void ngcf_step(benchmark::State& state) { dense_step(state, "ngcf", "paper"); }
+void ngcf_step_fast(benchmark::State& state) { dense_step(state, "ngcf", "fast"); }
+void ncf_step(benchmark::State& state) { dense_step(state, "ncf", "paper"); }
+void ncf_step_fast(benchmark::State& state) { dense_step(state, "ncf", "fast"); }
+
+void ncf_full_ranking(benchmark::State& state) {
+  ModelOptions options;
+  options.backbone = "ncf";
+  const SizePlan plan = equal_sizes(static_cast<std::uint32_t>(state.range(0)), 2);
+  ModelInTraining model(graph(), std::span(&plan, 1), options, endless("paper", "ncf"));
+  for (int i = 0; i < 20; ++i) model.step();
+  for (auto _ : state) {
+    const Ranking ranking = model.ranking();
+    benchmark::DoNotOptimize(
+        evaluate(ranking.vectors, ranking.models[0], split(), HeldOut::kTest, graph()));
+  }
 }
 
 // So many models of width 12 side by side.
@@ -134,6 +161,11 @@ BENCHMARK(lightgcn_step_joined)
     ->Arg(8)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime();
+BENCHMARK(ngcf_step)->Arg(128)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(ngcf_step_fast)->Arg(12)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(ncf_step)->Arg(128)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(ncf_step_fast)->Arg(12)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(ncf_full_ranking)->Arg(128)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(propagate_once)->Arg(128)->Arg(48)->Arg(6)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(draw_batch)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(full_ranking_top20)->Arg(128)->Arg(12)->Unit(benchmark::kMillisecond)->UseRealTime();

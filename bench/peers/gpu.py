@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bet beside PyTorch on one GPU, in one run: LightGCN steps and full ranking on 75 % of Gowalla.
+"""bet beside PyTorch on one GPU, in one run: steps and full ranking on 75 % of Gowalla.
 
   bench/peers/gpu.py BET GOWALLA_FOLDER [LOG]
 
@@ -18,6 +18,8 @@ import warnings
 
 import numpy as np
 import torch
+
+from backbones import NeuMf, Ngcf, looped_edges, make_step
 
 warnings.filterwarnings("ignore")
 BATCH = 10_000
@@ -55,6 +57,7 @@ class Peer:
                                 self.degree.cumsum(0)])
         self.rows = torch.cat([self.user, self.item + self.users])
         self.columns = torch.cat([self.item + self.users, self.user])
+        self.looped = looped_edges(self.rows, self.columns, self.nodes)
 
     def adjacency(self, layout):
         degree = torch.bincount(self.rows, minlength=self.nodes).double()
@@ -102,6 +105,14 @@ class Peer:
             loss.backward()
             optimiser.step()
         return milliseconds(step, 10, 50)
+
+    def dense_milliseconds(self, model):
+        return milliseconds(make_step(model.cuda(), self.sample), 10, 50)
+
+    def ncf_ranking_milliseconds(self, width, ranked=64):
+        model = NeuMf(self, width).cuda()
+        users = range(0, self.users, self.users // ranked)
+        return milliseconds(lambda: model.rank(users), 1, 1) * self.users / len(users)
 
     def ranking_milliseconds(self, width):
         table, vectors = self.vectors_by("CSR", width)
@@ -168,6 +179,15 @@ def main():
         note(f"lightgcn_step_{width}", middle(width, "final_step"),
              **{layout: peer.step_milliseconds(layout, width) for layout in ("CSR", "COO", "PyG")})
     note("full_ranking_top20", middle(128, "measure"), PyTorch=peer.ranking_milliseconds(128))
+    for backbone in ("ngcf", "ncf"):
+        reports[backbone] = [fit(bet, data, "--backbone", backbone, "--method", "full", "--schedule",
+                                 "paper", "--max-steps", "1500", "--measure-steps", "750")
+                             for _ in range(3)]
+    note("ngcf_step_128", middle("ngcf", "final_step"),
+         **{layout: peer.dense_milliseconds(Ngcf(peer, 128, layout)) for layout in ("CSR", "COO")})
+    note("ncf_step_128", middle("ncf", "final_step"),
+         PyTorch=peer.dense_milliseconds(NeuMf(peer, 128)))
+    note("ncf_full_ranking", middle("ncf", "measure"), PyTorch=peer.ncf_ranking_milliseconds(128))
 
 
 main()

@@ -141,4 +141,5 @@ def main():
         ranking_time(data)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -46,8 +46,14 @@ def training(folder):
                ours(f"lightgcn_step_fp32/{width}/manual_time"),
                peer("lightgcn.py", "step", out, str(width), threads))
         compare_losses(out, width)
+    folder_128 = pathlib.Path(folder) / "128"
+    for backbone in ("ngcf", "ncf"):
+        report(f"{backbone}_step_128", ours(f"{backbone}_step/128/manual_time"),
+               peer("dense.py", backbone, folder_128, threads))
+    report("ncf_full_ranking", ours("ncf_full_ranking/128/real_time"),
+           peer("dense.py", "ranking", folder_128, threads))
     report("full_ranking_top20", ours("full_ranking_top20/128/real_time"),
-           peer("lightgcn.py", "ranking", pathlib.Path(folder) / "128", "128", threads))
+           peer("lightgcn.py", "ranking", folder_128, "128", threads))
 
 
 def compare_losses(out, width):

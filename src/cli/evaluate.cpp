@@ -29,8 +29,10 @@ struct EvaluateCommand {
   bool json = false;
 };
 
-// The table to measure, under the indices of the data whose hash is given; throws on other data.
-using TableFor = std::function<MaskedTable(const Dataset& dataset, const std::string& hash)>;
+// The parameters to measure, under the indices of the data whose hash is given; throws on other
+// data.
+using TableFor = std::function<MaskedTable(const Dataset& dataset, const std::string& hash,
+                                           const Backbone& backbone)>;
 
 Json evaluate_table(const EvaluateCommand& command, const FitCommand& options,
                     const std::string& backbone_name, const TableFor& table_for) {
@@ -41,10 +43,10 @@ Json evaluate_table(const EvaluateCommand& command, const FitCommand& options,
   Dataset dataset = options.data.load();
   const std::string hash = dataset.hash();
   const Split split = options.data.split_of(dataset);
-  const MaskedTable table = table_for(dataset, hash);
   const at::Device device = find_device(command.device);
   const Graph graph = make_graph(split, fit.final_part).to(device);
-  const Ranking ranking = make_backbone(fit.model, graph)->ranking(table.to(device));
+  const auto backbone = make_backbone(fit.model, graph);
+  const Ranking ranking = backbone->ranking(table_for(dataset, hash, *backbone).to(device));
   const Metrics test = evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
   return {{"run", command.subject}, {"users", test.num_users}, {"test", metrics_json(test)}};
 }
@@ -59,17 +61,29 @@ Json evaluate_run(const EvaluateCommand& command) {
   FitCommand options = parse_fit_options(read_config(run.config()));
   options.data.path = command.data;
   return evaluate_table(
-      command, options, options.backbone, [&](const Dataset& dataset, const std::string& hash) {
+      command, options, options.backbone,
+      [&](const Dataset& dataset, const std::string& hash, const Backbone& /*backbone*/) {
         const FinalModel model = read_final_model(run.checkpoint(), options.shape_of(dataset));
         check_data(command, model.identity.starts_with(hash), hash);
         return model.table;
       });
 }
 
-// The rows as stored, under the indices of the data.
-MaskedTable table_of(const Model& model, const Dataset& dataset) {
-  const TableShape shape{dataset.num_users(), dataset.num_items(), std::max(1U, model.dimension())};
-  MaskedTable table = make_table(full_plan(shape), 0);
+// The rows and weights as stored, under the indices of the data; `kind` is what they are scored by.
+MaskedTable table_of(const Model& model, const Dataset& dataset, const Backbone& backbone,
+                     const BackboneKind& kind) {
+  const TableShape shape{dataset.num_users(), dataset.num_items(),
+                         std::max(1U, model.row_width() / kind.tables), 1, kind.tables};
+  const SizePlan plan = full_plan(shape);
+  MaskedTable table = backbone.initial(std::span(&plan, 1), 0);
+  if (table.weights.defined()) table.weights.zero_();
+  for (const NamedWeights& named : backbone.named_weights(table)) {
+    const auto stored = std::find_if(model.weights().begin(), model.weights().end(),
+                                     [&](const DenseWeights& w) { return w.name == named.name; });
+    BET_CHECK(stored != model.weights().end(), "the file has no weights ", in_quotes(named.name));
+    at::Tensor(named.values)
+        .copy_(at::tensor(at::ArrayRef<float>(stored->values)).view(named.values.sizes()));
+  }
   float* values = table.values.data_ptr<float>();
   const auto copy = [&](std::uint32_t row, const std::vector<float>& from) {
     std::copy(from.begin(), from.end(), values + row * table.stride());
@@ -100,12 +114,15 @@ Json evaluate_model(const EvaluateCommand& command) {
             ": does not say which data it was trained on");
   entries.push_back({"data", command.data});
   const FitCommand options = parse_fit_options(entries);
-  const bool by_graph = model.summary().serving == "graph";
-  return evaluate_table(command, options, by_graph ? options.backbone : "mf",
-                        [&](const Dataset& dataset, const std::string& data_hash) {
-                          check_data(command, std::get<std::string>(*hash) == data_hash, data_hash);
-                          return table_of(model, dataset);
-                        });
+  // Vectors are scored as those of mf are.
+  const bool is_table = model.summary().serving == "graph" || !model.weights().empty();
+  const BackboneKind& kind = find_backbone(is_table ? options.backbone : "mf");
+  return evaluate_table(
+      command, options, std::string(kind.name),
+      [&](const Dataset& dataset, const std::string& data_hash, const Backbone& backbone) {
+        check_data(command, std::get<std::string>(*hash) == data_hash, data_hash);
+        return table_of(model, dataset, backbone, kind);
+      });
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ FitOptions FitCommand::resolve() const {
             kMostColumns / kind.tables);
   const Effort& preset = find_effort(effort);
   FitOptions options;
-  options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule);
+  options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule, backbone);
   options.schedule.patience = patience.value_or(preset.patience);
   options.schedule.batch_size = batch_size.value_or(options.schedule.batch_size);
   options.schedule.learning_rate = learning_rate.value_or(options.schedule.learning_rate);
@@ -178,8 +178,12 @@ FitCommand::SearchChoice FitCommand::resolve_search() const {
                              : selection == "simple" ? Selection::kSimple
                                                      : Selection::kDeepSets;
   choice.options.seed = seed;
-  choice.probe_schedule = preset.paper_probes ? named_schedule("paper") : resolve().schedule;
-  choice.finetune_epochs = finetune_epochs.value_or(preset.finetune_epochs);
+  choice.probe_schedule =
+      preset.paper_probes ? named_schedule("paper", backbone) : resolve().schedule;
+  // METHOD section 5 gives NGCF half as many epochs again.
+  const bool longer = preset.paper_probes && backbone == "ngcf";
+  choice.finetune_epochs =
+      finetune_epochs.value_or(longer ? preset.finetune_epochs * 3 / 2 : preset.finetune_epochs);
   choice.retrain_top = retrain_top.value_or(preset.retrain_top);
   return choice;
 }

@@ -13,20 +13,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint8_t kLayers = 3;  // of LightGCN
+constexpr std::uint8_t kLayers = 3;  // of LightGCN and NGCF
 
-// Rows [first, first + count) of a table of a single model.
-SideToWrite side_of(const IdTable& ids, const at::Tensor& values, const std::int16_t* sizes,
-                    std::int64_t first) {
-  SideToWrite side;
-  side.stride = static_cast<std::size_t>(values.size(1));
-  side.values = {values.data_ptr<float>() + first * values.size(1), ids.size() * side.stride};
-  for (std::uint32_t i = 0; i < ids.size(); ++i) {
-    side.ids.push_back(ids.name(i));
-    side.sizes.push_back(static_cast<std::uint32_t>(sizes[first + i]));
-  }
-  return side;
+FileBackbone file_backbone(std::string_view name) {
+  if (name == "mf") return FileBackbone::kMf;
+  if (name == "lightgcn") return FileBackbone::kLightGcn;
+  if (name == "ngcf") return FileBackbone::kNgcf;
+  if (name == "ncf") return FileBackbone::kNcf;
+  fail("the model file does not know the backbone ", in_quotes(name));
 }
+
+// What is stored of a table, or of the vectors made of it.
+struct StoredRows {
+  at::Tensor values;   // float [users + items, columns]
+  at::Tensor sizes;    // int16: values of each row
+  at::Tensor as_read;  // the values after rounding
+};
 
 void round_rows(at::Tensor& values, const std::int16_t* sizes, Precision precision) {
   for (std::int64_t row = 0; row < values.size(0); ++row) {
@@ -34,6 +36,56 @@ void round_rows(at::Tensor& values, const std::int16_t* sizes, Precision precisi
         {values.data_ptr<float>() + row * values.size(1), static_cast<std::size_t>(sizes[row])},
         precision);
   }
+}
+
+StoredRows rows_to_store(const Backbone& backbone, const MaskedTable& table,
+                         const ExportChoice& choice) {
+  StoredRows rows;
+  rows.sizes = table.sizes[0].contiguous().clone();
+  if (choice.materialised) {
+    const at::Tensor vectors = backbone.ranking(table).vectors;
+    // Without the padding, which is zero in every row.
+    const at::Tensor used = vectors.ne(0).any(0).nonzero().squeeze(1);
+    rows.values = vectors.index_select(1, used).contiguous();
+    rows.sizes.fill_(static_cast<std::int16_t>(rows.values.size(1)));
+  } else {
+    rows.values = table.values.slice(1, 0, table.models[0].width).contiguous().clone();
+  }
+  rows.as_read = rows.values.clone();
+  round_rows(rows.as_read, rows.sizes.data_ptr<std::int16_t>(), choice.precision);
+  return rows;
+}
+
+// One side, from row `first` on, of a single model whose rows have `tables` embeddings.
+SideToWrite side_of(const IdTable& ids, const StoredRows& rows, std::uint32_t tables,
+                    std::int64_t first) {
+  SideToWrite side;
+  side.stride = static_cast<std::size_t>(rows.values.size(1));
+  side.values = {rows.values.data_ptr<float>() + first * rows.values.size(1),
+                 ids.size() * side.stride};
+  const std::int16_t* const sizes = rows.sizes.data_ptr<std::int16_t>() + first;
+  for (std::uint32_t i = 0; i < ids.size(); ++i) {
+    side.ids.push_back(ids.name(i));
+    side.sizes.push_back(static_cast<std::uint32_t>(sizes[i]) / tables);
+  }
+  return side;
+}
+
+// The dense weights for the file, and rounded as it stores them in `table`, which keeps its own.
+std::vector<DenseWeights> weights_to_store(const Backbone& backbone, MaskedTable& table,
+                                           Precision precision) {
+  if (table.weights.defined()) table.weights = table.weights.clone();
+  std::vector<DenseWeights> stored;
+  for (const NamedWeights& named : backbone.named_weights(table)) {
+    at::Tensor values = named.values;
+    if (precision != Precision::kFloat32) values.copy_(values.to(at::kHalf));
+    const at::Tensor flat = values.reshape({-1, values.size(-1)}).contiguous();
+    stored.push_back({named.name,
+                      static_cast<std::uint32_t>(flat.size(0)),
+                      static_cast<std::uint32_t>(flat.size(1)),
+                      {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()}});
+  }
+  return stored;
 }
 
 void add_facts(Facts& facts, const std::string& prefix, const Json& object) {
@@ -65,57 +117,53 @@ void check_bytes(const std::string& file, const FitCommand& options, const Expor
 }  // namespace
 
 ExportChoice export_choice(const FitCommand& options) {
-  return {*parse_precision(options.precision),
-          options.serving == "materialised" && find_backbone(options.backbone).uses_graph};
+  const BackboneKind& kind = find_backbone(options.backbone);
+  return {.precision = *parse_precision(options.precision),
+          .materialised = options.serving == "materialised" && kind.uses_graph,
+          .layers_in_vector = kind.layers_in_vector};
 }
 
 std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice) {
   if (!choice.materialised) return plan.stored_bytes(choice.precision);
-  const std::uint64_t row =
-      value_bytes(choice.precision, plan.largest_size()) + scale_bytes(choice.precision);
-  return table_bytes(0, plan.shape(), choice.precision) + plan.shape().num_rows() * row;
+  TableShape vectors = plan.shape();
+  vectors.max_dim *= 1 + choice.layers_in_vector;
+  const std::uint64_t width =
+      plan.largest_size() + std::uint64_t{choice.layers_in_vector} * plan.shape().max_dim;
+  const std::uint64_t row = value_bytes(choice.precision, width) + scale_bytes(choice.precision);
+  return table_bytes(0, vectors, choice.precision) + vectors.num_rows() * row;
 }
 
 std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset& ids,
                                const Split& split, const FitCommand& options,
                                const MaskedTable& table, const ExportChoice& choice, Facts facts) {
   const FitOptions fit = options.resolve();
-  const bool is_graph = options.backbone == "lightgcn";
+  const BackboneKind& kind = find_backbone(options.backbone);
   ModelToWrite model;
-  model.backbone = is_graph ? FileBackbone::kLightGcn : FileBackbone::kMf;
-  model.serving = is_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
+  model.backbone = file_backbone(kind.name);
+  model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
   model.layers = model.serving == Serving::kGraph ? kLayers : 0;
   model.precision = choice.precision;
   model.max_dim = options.dim;
   model.facts = std::move(facts);
 
-  // What is stored, and the vectors that the reader will make of it.
   const Graph graph = make_graph(split, fit.final_part);
   ModelOptions exact = fit.model;
   exact.precision = RowPrecision::kFloat32;
   const auto backbone = make_backbone(exact, graph);
-  const std::int64_t width = table.models[0].width;
-  at::Tensor stored = table.values.slice(1, 0, width).contiguous().clone();
-  at::Tensor sizes = table.sizes[0].contiguous().clone();
-  if (choice.materialised) {
-    stored = backbone->ranking(table).vectors.slice(1, 0, width).contiguous().clone();
-    sizes.fill_(static_cast<std::int16_t>(width));
-  }
-  const std::int16_t* const row_sizes = sizes.data_ptr<std::int16_t>();
-  at::Tensor read = stored.clone();
-  round_rows(read, row_sizes, choice.precision);
-  at::Tensor vectors = read;
-  if (model.serving == Serving::kGraph) {
-    MaskedTable as_read = table;
+  const StoredRows rows = rows_to_store(*backbone, table, choice);
+  MaskedTable as_read = table;  // what the reader will have
+  if (!choice.materialised) {
+    model.weights = weights_to_store(*backbone, as_read, choice.precision);
     as_read.values = table.values.clone();
-    as_read.values.slice(1, 0, width).copy_(read);
-    vectors = backbone->ranking(as_read).vectors;
+    as_read.values.slice(1, 0, rows.values.size(1)).copy_(rows.as_read);
   }
+  const at::Tensor vectors =
+      model.serving == Serving::kGraph ? backbone->ranking(as_read).vectors : rows.as_read;
   const at::Tensor norms = vectors.slice(0, split.num_users()).norm(2, 1).contiguous();
   model.item_norms.assign(norms.data_ptr<float>(), norms.data_ptr<float>() + norms.numel());
 
-  model.users = side_of(ids.users, stored, row_sizes, 0);
-  model.items = side_of(ids.items, stored, row_sizes, split.num_users());
+  model.users = side_of(ids.users, rows, kind.tables, 0);
+  model.items = side_of(ids.items, rows, kind.tables, split.num_users());
   if (choice.with_seen || model.serving == Serving::kGraph) {
     for (UserId user = 0; user < split.num_users(); ++user) {
       const std::span<const ItemId> items = items_of(split, fit.final_part, user);

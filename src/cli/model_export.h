@@ -16,8 +16,9 @@ namespace bet {
 // How a trained model is stored.
 struct ExportChoice {
   Precision precision = Precision::kFloat32;
-  bool materialised = false;  // the propagated vectors instead of table and graph
-  bool with_seen = true;      // a graph needs them in any case
+  bool materialised = false;           // the propagated vectors instead of table and graph
+  std::uint32_t layers_in_vector = 0;  // BackboneKind's
+  bool with_seen = true;               // a graph needs them in any case
 };
 
 // As the options say.

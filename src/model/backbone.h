@@ -68,12 +68,25 @@ class Backbone {
   virtual std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const;
 };
 
+// How a backbone is trained by the schedule `fast` (train/schedule.h): chosen on validation
+// (docs/studies/schedule.md).
+struct FastTraining {
+  std::uint32_t user_passes = 5;
+  double learning_rate = 0.1;
+  double weights_rate = 1;  // of dense weights, as a multiple of it
+  float beta1 = 0.5F;
+  float beta2 = 0.8F;
+  std::uint64_t max_steps = 400;
+};
+
 // A backbone as the rest of the program knows it.
 struct BackboneKind {
   std::string_view name;
-  bool uses_graph = false;      // rows of size 0 have vectors too, from their neighbours
-  std::uint32_t tables = 1;     // embeddings of a user or an item (TableShape)
-  double l2 = 1e-4;             // METHOD section 6
+  bool uses_graph = false;             // rows of size 0 have vectors too, from their neighbours
+  std::uint32_t tables = 1;            // embeddings of a user or an item (TableShape)
+  double l2 = 1e-4;                    // METHOD section 6
+  std::uint32_t layers_in_vector = 0;  // of dim columns each, behind the table's, when materialised
+  FastTraining fast = {};
   std::uint32_t workspace = 0;  // floats by row that a step takes beside tables, over dim; about
   // `graph` must outlive the backbone.
   std::unique_ptr<Backbone> (*make)(const ModelOptions& options, const Graph& graph) = nullptr;

@@ -310,6 +310,15 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 }  // namespace
 
 extern const BackboneKind kNcf;
-const BackboneKind kNcf = {.name = "ncf", .tables = 2, .l2 = 1e-2, .workspace = 12, .make = make};
+const BackboneKind kNcf = {.name = "ncf",
+                           .tables = 2,
+                           .l2 = 1e-2,
+                           .fast = {.user_passes = 10,
+                                    .learning_rate = 0.8,
+                                    .weights_rate = 0.1,
+                                    .beta1 = 0.9F,
+                                    .beta2 = 0.999F},
+                           .workspace = 12,
+                           .make = make};
 
 }  // namespace bet

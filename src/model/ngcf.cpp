@@ -324,7 +324,12 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 }  // namespace
 
 extern const BackboneKind kNgcf;
-const BackboneKind kNgcf = {
-    .name = "ngcf", .uses_graph = true, .l2 = 1e-3, .workspace = 40, .make = make};
+const BackboneKind kNgcf = {.name = "ngcf",
+                            .uses_graph = true,
+                            .l2 = 1e-3,
+                            .layers_in_vector = kLayers,
+                            .fast = {.weights_rate = 0.03, .max_steps = 800},
+                            .workspace = 40,
+                            .make = make};
 
 }  // namespace bet

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/backbone.h"
 
 namespace bet {
 
@@ -34,19 +35,21 @@ void Schedule::validate() const {
             patience, " and ", max_steps);
 }
 
-Schedule named_schedule(std::string_view name) {
+Schedule named_schedule(std::string_view name, std::string_view backbone) {
   if (name == "paper") return {};
   if (name == "fast") {
     Schedule fast;
     fast.batch_size = 0;
-    fast.user_passes = 5;
+    const FastTraining& own = find_backbone(backbone).fast;
+    fast.user_passes = own.user_passes;
     fast.pool = kPool;
-    fast.learning_rate = 0.1;
+    fast.learning_rate = own.learning_rate;
+    fast.weights_rate = own.weights_rate;
     fast.linear = true;
-    fast.adam.beta1 = 0.5F;
-    fast.adam.beta2 = 0.8F;
+    fast.adam.beta1 = own.beta1;
+    fast.adam.beta2 = own.beta2;
     fast.measure_steps = 0;
-    fast.max_steps = 400;
+    fast.max_steps = own.max_steps;
     return fast;
   }
   fail("unknown schedule ", in_quotes(name), "; there are paper and fast");

@@ -47,8 +47,8 @@ struct Schedule {
   void validate() const;
 };
 
-// "paper": METHOD section 6. "fast": the same quality in far fewer steps (docs/results.md). Throws
-// on other names.
-Schedule named_schedule(std::string_view name);
+// "paper": METHOD section 6. "fast": the same quality in far fewer steps (docs/results.md), as the
+// backbone has it. Throws on other names.
+Schedule named_schedule(std::string_view name, std::string_view backbone = "lightgcn");
 
 }  // namespace bet
