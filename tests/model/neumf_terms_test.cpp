@@ -34,13 +34,14 @@ TEST(NeuMfTerms, EqualLibTorchsLossAndGradients) {
       const torch::Tensor users = rows.slice(0, 0, size);
       const torch::Tensor positives = rows.slice(0, size, 2 * size);
       const torch::Tensor pools = rows.slice(0, 2 * size).view({-1, pool, rows.size(1)});
-      const torch::Tensor block = torch::arange(size).div(pool, "floor");
+      const torch::Tensor block =
+          torch::arange(std::int64_t{size}).div(std::int64_t{pool}, "floor");
       const torch::Tensor x = scores(batch, users, positives, head).unsqueeze(1) -
                               scores(batch, users.unsqueeze(1), pools.index_select(0, block), head);
       torch::Tensor terms = torch::softplus(-x);
       if (pool > 1) {
         const torch::Tensor bits =
-            torch::pow(2, torch::arange(kPool)).to(torch::kLong).unsqueeze(0);
+            torch::pow(2, torch::arange(std::int64_t{kPool})).to(torch::kLong).unsqueeze(0);
         const torch::Tensor known = batch.known.to(torch::kLong).unsqueeze(1).bitwise_and(bits);
         terms = terms * (known == 0);
       }
