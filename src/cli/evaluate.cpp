@@ -1,3 +1,5 @@
+#include <ATen/ops/from_blob.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -82,7 +84,8 @@ MaskedTable table_of(const Model& model, const Dataset& dataset, const Backbone&
                                      [&](const DenseWeights& w) { return w.name == named.name; });
     BET_CHECK(stored != model.weights().end(), "the file has no weights ", in_quotes(named.name));
     at::Tensor(named.values)
-        .copy_(at::tensor(at::ArrayRef<float>(stored->values)).view(named.values.sizes()));
+        .copy_(at::from_blob(const_cast<float*>(stored->values.data()), named.values.sizes(),
+                             at::kFloat));
   }
   float* values = table.values.data_ptr<float>();
   const auto copy = [&](std::uint32_t row, const std::vector<float>& from) {

@@ -34,7 +34,8 @@ TEST(NeuMfTerms, EqualLibTorchsLossAndGradients) {
       const torch::Tensor users = rows.slice(0, 0, size);
       const torch::Tensor positives = rows.slice(0, size, 2 * size);
       const torch::Tensor pools = rows.slice(0, 2 * size).view({-1, pool, rows.size(1)});
-      const torch::Tensor block = torch::arange(std::int64_t{size}).div(std::int64_t{pool}, "floor");
+      const torch::Tensor block =
+          torch::arange(std::int64_t{size}).div(std::int64_t{pool}, "floor");
       const torch::Tensor x = scores(batch, users, positives, head).unsqueeze(1) -
                               scores(batch, users.unsqueeze(1), pools.index_select(0, block), head);
       torch::Tensor terms = torch::softplus(-x);
