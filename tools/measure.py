@@ -30,7 +30,17 @@ def search_runs():
                              *no_least, "--seed", str(seed)]
 
 
-GROUPS = {"search": search_runs}
+def backbone_runs():
+    """NGCF and NCF: equal sizes and the search, at every budget of the paper."""
+    for data in ("gowalla", "yelp2018"):
+        for backbone in ("ngcf", "ncf"):
+            for budget in ("10%", "20%", "5%"):
+                options = ["--backbone", backbone, "--budget", budget]
+                yield data, [*options, "--method", "es"]
+                yield data, [*options, *(["--effort", "paper"] if backbone == "ncf" else [])]
+
+
+GROUPS = {"search": search_runs, "backbones": backbone_runs}
 
 
 def measure(bet, folder, out, group, device):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """bet beside PyTorch on one GPU, in one run: steps and full ranking on 75 % of Gowalla.
 
-  bench/peers/gpu.py BET GOWALLA_FOLDER [LOG]
+  bench/peers/gpu.py BET GOWALLA_FOLDER [LOG [dense]]
 
 BET is the program built by `make cuda`; its times are those that `bet fit` itself reports. The peers
 are LightGCN as its users write it in PyTorch, with the adjacency as CSR and COO, and PyTorch
-Geometric's. They draw their batches on the GPU, without looking for known negatives. Writes every
-figure as a line of JSON to LOG, the table to stdout.
+Geometric's. They draw their batches on the GPU, without looking for known negatives. `dense`:
+NGCF and NCF alone. Writes every figure as a line of JSON to LOG, the table to stdout.
 """
 import json
 import pathlib
@@ -166,28 +166,38 @@ def main():
         print(f"{name:24s} ours {ours:8.3f} ms  " +
               "  ".join(f"{peer} {value:.2f}" for peer, value in peers.items()), flush=True)
 
-    reports = {}
+    peer = Peer(data)
+    if sys.argv[4:] != ["dense"]:
+        lightgcn(bet, data, peer, note)
+    dense(bet, data, peer, note)
+
+
+def middle(reports, key):
+    return sorted(report["milliseconds"][key] for report in reports)[1]
+
+
+def lightgcn(bet, data, peer, note):
     for width in WIDTHS:
         budget = f"{100 * width / 128:.4f}%"
-        reports[width] = [fit(bet, data, "--method", "es", "--budget", budget, "--schedule", "paper",
-                              "--max-steps", str(STEPS), "--measure-steps", "1000") for _ in range(3)]
-    peer = Peer(data)
-
-    def middle(width, key):
-        return sorted(report["milliseconds"][key] for report in reports[width])[1]
-    for width in WIDTHS:
-        note(f"lightgcn_step_{width}", middle(width, "final_step"),
+        reports = [fit(bet, data, "--method", "es", "--budget", budget, "--schedule", "paper",
+                       "--max-steps", str(STEPS), "--measure-steps", "1000") for _ in range(3)]
+        note(f"lightgcn_step_{width}", middle(reports, "final_step"),
              **{layout: peer.step_milliseconds(layout, width) for layout in ("CSR", "COO", "PyG")})
-    note("full_ranking_top20", middle(128, "measure"), PyTorch=peer.ranking_milliseconds(128))
-    for backbone in ("ngcf", "ncf"):
-        reports[backbone] = [fit(bet, data, "--backbone", backbone, "--method", "full", "--schedule",
-                                 "paper", "--max-steps", "1500", "--measure-steps", "750")
-                             for _ in range(3)]
-    note("ngcf_step_128", middle("ngcf", "final_step"),
+        if width == 128:
+            note("full_ranking_top20", middle(reports, "measure"),
+                 PyTorch=peer.ranking_milliseconds(128))
+
+
+def dense(bet, data, peer, note):
+    reports = {backbone: [fit(bet, data, "--backbone", backbone, "--method", "full", "--schedule",
+                              "paper", "--max-steps", "1000", "--measure-steps", "500")
+                          for _ in range(3)] for backbone in ("ngcf", "ncf")}
+    note("ngcf_step_128", middle(reports["ngcf"], "final_step"),
          **{layout: peer.dense_milliseconds(Ngcf(peer, 128, layout)) for layout in ("CSR", "COO")})
-    note("ncf_step_128", middle("ncf", "final_step"),
+    note("ncf_step_128", middle(reports["ncf"], "final_step"),
          PyTorch=peer.dense_milliseconds(NeuMf(peer, 128)))
-    note("ncf_full_ranking", middle("ncf", "measure"), PyTorch=peer.ncf_ranking_milliseconds(128))
+    note("ncf_full_ranking", middle(reports["ncf"], "measure"),
+         PyTorch=peer.ncf_ranking_milliseconds(128))
 
 
 main()

@@ -1,5 +1,3 @@
-#include <ATen/ops/from_blob.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/report.h"
+#include "model/dense_weights.h"
 #include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
@@ -83,9 +82,7 @@ MaskedTable table_of(const Model& model, const Dataset& dataset, const Backbone&
     const auto stored = std::find_if(model.weights().begin(), model.weights().end(),
                                      [&](const DenseWeights& w) { return w.name == named.name; });
     BET_CHECK(stored != model.weights().end(), "the file has no weights ", in_quotes(named.name));
-    at::Tensor(named.values)
-        .copy_(at::from_blob(const_cast<float*>(stored->values.data()), named.values.sizes(),
-                             at::kFloat));
+    fill_weights(named.values, stored->values);
   }
   float* values = table.values.data_ptr<float>();
   const auto copy = [&](std::uint32_t row, const std::vector<float>& from) {

@@ -1,5 +1,6 @@
 #include "model/dense_weights.h"
 
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
@@ -40,6 +41,12 @@ void draw_xavier(at::Tensor matrix, const XavierFan& fan, std::uint64_t seed,
 
 double xavier_deviation(std::uint64_t rows, std::uint64_t columns) {
   return std::sqrt(2.0 / static_cast<double>(rows + columns));
+}
+
+void fill_weights(at::Tensor matrix, std::span<const float> values) {
+  BET_CHECK(matrix.numel() == static_cast<std::int64_t>(values.size()), values.size(),
+            " values for ", matrix.numel(), " weights");
+  matrix.copy_(at::from_blob(const_cast<float*>(values.data()), matrix.sizes(), at::kFloat));
 }
 
 MaskedTable weights_as_table(const at::Tensor& weights) {

@@ -31,6 +31,9 @@ void draw_xavier(at::Tensor matrix, const XavierFan& fan, std::uint64_t seed,
 // Xavier's deviation for an embedding table of so many rows and columns.
 double xavier_deviation(std::uint64_t rows, std::uint64_t columns);
 
+// Copies so many floats into a matrix, row after row. Throws if they are not as many.
+void fill_weights(at::Tensor matrix, std::span<const float> values);
+
 // All weights as a table of short rows, which RowAdam moves; shares memory with `weights`.
 MaskedTable weights_as_table(const at::Tensor& weights);
 

@@ -31,7 +31,8 @@ Json check_budget(const VerifyCommand& command, const Model& model) {
   if (text.empty()) return nullptr;
   const Model::Summary summary = model.summary();
   const Budget budget = parse_budget(text);
-  const TableShape shape{model.num_users(), model.num_items(), summary.max_dim, 0};
+  const std::uint32_t tables = summary.backbone == "ncf" ? 2 : 1;  // embeddings of a row
+  const TableShape shape{model.num_users(), model.num_items(), summary.max_dim, 0, tables};
   const ResolvedBudget resolved =
       resolve_budget(budget, shape, *parse_precision(summary.precision));
   // Propagated vectors are no parameters: what was trained is on record.
