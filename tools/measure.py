@@ -37,10 +37,17 @@ def backbone_runs():
             for budget in ("10%", "20%", "5%"):
                 options = ["--backbone", backbone, "--budget", budget]
                 yield data, [*options, "--method", "es"]
-                yield data, [*options, *(["--effort", "paper"] if backbone == "ncf" else [])]
+                yield data, options
 
 
-GROUPS = {"search": search_runs, "backbones": backbone_runs}
+def rule_runs():
+    """LightGCN by the search as it is since it begins with the rules."""
+    for data in ("gowalla", "yelp2018"):
+        for budget in ("5%", "10%", "20%"):
+            yield data, ["--budget", budget, "--effort", "paper"]
+
+
+GROUPS = {"search": search_runs, "rules": rule_runs, "backbones": backbone_runs}
 
 
 def measure(bet, folder, out, group, device):

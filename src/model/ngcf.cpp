@@ -211,6 +211,10 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
     const at::Tensor vectors_gradient = gradients[0].contiguous();
     const at::Tensor weights_gradient = at::zeros_like(weights);
     const std::int64_t stride = network.layout.stride;
+    Executor& executor = executor_for(values.device());
+    // The weights' gradients are made beside the rest, which needs none of them; what they read is
+    // kept until they are done.
+    std::vector<at::Tensor> kept;
     at::Tensor next;  // gradient of the layer's output from the layer above
     for (std::int64_t layer = kLayers - 1; layer >= 0; --layer) {
       const at::Tensor& x = saved[2 + 3 * layer];
@@ -219,15 +223,21 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
           activate_back(network, layer, saved[3 + 3 * layer], saved[4 + 3 * layer],
                         vectors_gradient.slice(1, values.size(1) + layer * stride), next, record);
       const std::int64_t inputs = e.size(1);
-      network.layout.both(weights_gradient, layer, inputs)
-          .copy_(at::mm(x.t(), y_gradient).view({2, inputs, stride}));
-      network.layout.bias(weights_gradient, layer).copy_(y_gradient.sum(0));
+      kept.push_back(y_gradient);
+      executor.beside([&] {
+        kept.push_back(at::mm(x.t(), y_gradient));
+        network.layout.both(weights_gradient, layer, inputs)
+            .copy_(kept.back().view({2, inputs, stride}));
+        kept.push_back(y_gradient.sum(0));
+        network.layout.bias(weights_gradient, layer).copy_(kept.back());
+      });
       const at::Tensor weight =
           network.layout.both(weights, layer, inputs).reshape({2 * inputs, stride});
       const at::Tensor x_gradient = at::mm(y_gradient, weight.t());
       const at::Tensor own = layer == 0 ? vectors_gradient.slice(1, 0, inputs) : at::Tensor();
       next = mix_neighbours_back(network, x_gradient, x, e, own, record);
     }
+    executor.join();
     return {next, weights_gradient, at::Tensor(), at::Tensor()};
   }
 };

@@ -90,12 +90,15 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
   // Lines 4 to 12: m plans, and one of them.
   const auto choose = [&](std::uint32_t of, std::span<const Trial> members, const Trial* running) {
     const std::uint64_t first = std::uint64_t{of} * options.num_candidates;
-    std::vector<SampledPlan> candidates =
-        draw_candidates(sampler, options.seed, first, options.num_candidates);
     const Strategy strategy = strategy_of(of, options.selection, options.num_iterations);
+    std::vector<SampledPlan> candidates =
+        strategy == Strategy::kSpread
+            ? rule_plans(sampler, shape)
+            : draw_candidates(sampler, options.seed, first, options.num_candidates);
     const Choice choice =
         choose_candidate(strategy, candidates, predictor.get(), members, running, options.seed, of);
-    return Trial{of, strategy, first + choice.index, std::move(candidates[choice.index]),
+    const std::uint64_t number = strategy == Strategy::kSpread ? 0 : first;
+    return Trial{of, strategy, number + choice.index, std::move(candidates[choice.index]),
                  choice.predicted};
   };
 

@@ -24,8 +24,8 @@ std::size_t farthest_share(std::span<const SampledPlan> candidates,
   std::vector<double> known;
   for (const Trial& trial : population) known.push_back(users_share(trial.sampled.plan));
   if (running != nullptr) known.push_back(users_share(running->sampled.plan));
-  if (known.empty()) known.push_back(0.5);
   std::size_t farthest = 0;
+  if (known.empty()) return farthest;
   double largest = -1;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const double share = users_share(candidates[i].plan);
@@ -93,6 +93,21 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
   std::vector<SampledPlan> plans;
   plans.reserve(count);
   for (std::optional<SampledPlan>& plan : drawn) plans.push_back(std::move(*plan));
+  return plans;
+}
+
+std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape) {
+  const auto rule = [&](double user_share) {
+    PlanOrigin origin;
+    origin.user_share = user_share;
+    // Values of no variance.
+    origin.user_family = origin.item_family = SizeFamily::kLogNormal;
+    origin.user_shape = origin.item_shape = 0;
+    return SampledPlan{sampler.sided_plan(user_share), origin};
+  };
+  std::vector<SampledPlan> plans = {
+      rule(static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows()))};
+  for (int twentieths = 1; twentieths < 20; ++twentieths) plans.push_back(rule(twentieths / 20.0));
   return plans;
 }
 

@@ -14,12 +14,16 @@ namespace bet {
 enum class Selection { kDeepSets, kSimple, kRandom };
 
 // The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5, after the
-// first min(10, T / 4) spread plans; always II for random selection.
+// first min(10, T / 4) plans, rules spread over the shares; always II for random selection.
 Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations);
 
 // The plans number first, first + 1, ... under a seed, on all cores.
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count);
+
+// The rule that a search has to beat (METHOD section 8): equal sizes within each side, at shares of
+// the users from 0.05 to 0.95; first with the same size for all rows.
+std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape);
 
 struct Choice {
   std::size_t index = 0;            // among the candidates
@@ -29,8 +33,8 @@ struct Choice {
 // I: the highest predicted fitness. II: one drawn at random. III: the nearest, among the plans as
 // the predictor sees them now, to the best of the population; I while that is empty. Spread: the
 // one whose users' share of the parameters is farthest from those in the population and of
-// `running`, the plan that is being probed (may be null); from a half while there are none. The
-// predictor may be null for II.
+// `running`, the plan that is being probed (may be null); the first while there are none. The
+// predictor may be null for II and for spread.
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
                         const Trial* running, std::uint64_t seed, std::uint32_t iteration);

@@ -9,7 +9,8 @@
 namespace bet {
 
 // How a plan was chosen among the candidates of an iteration: the paper's strategies I to III, and
-// before them, while there is nothing to predict from, plans spread over the shares of the sides.
+// before them, while there is nothing to predict from, the simple rules spread over the shares of
+// the sides (rule_plans).
 enum class Strategy { kPredictedBest, kRandom, kNearBest, kSpread };
 
 constexpr std::string_view strategy_name(Strategy strategy) {
@@ -30,7 +31,7 @@ constexpr std::string_view strategy_name(Strategy strategy) {
 struct Trial {
   std::uint32_t iteration = 0;  // from 1
   Strategy strategy = Strategy::kRandom;
-  std::uint64_t candidate = 0;  // the sampler's index of the plan
+  std::uint64_t candidate = 0;  // the sampler's index of the plan; of a rule, its place
   SampledPlan sampled;
   std::optional<double> predicted;  // fitness, before it was measured; none without a predictor
   double fitness = 0;               // measured: quality of the probe / quality of the full model
