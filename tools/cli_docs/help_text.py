@@ -17,6 +17,7 @@ class Option:
     bounds: tuple[str, str] | None = None
     default: str = ""
     many: bool = False
+    required: bool = False
     text: str = ""
 
     @property
@@ -46,7 +47,7 @@ class Command:
 SPEC = re.compile(
     r"(?P<kind>[A-Z]+)?"
     r"(:\{(?P<values>[^}]*)\}|:[A-Z]+ in \[(?P<low>\S+) - (?P<high>\S+)\]|:[A-Z]+)?"
-    r"(=(?P<default>\S+))?(?P<many> \.\.\.)?( REQUIRED)?"
+    r"(=(?P<default>\S+))?(?P<many> \.\.\.)?(?P<required> REQUIRED)?"
 )
 
 
@@ -62,6 +63,7 @@ def read_option(left, text):
         bounds=(match["low"], match["high"]) if match["low"] else None,
         default=match["default"] or "",
         many=bool(match["many"]),
+        required=bool(match["required"]),
         text=text,
     )
 

@@ -23,7 +23,7 @@ def option_entry(option):
         head += f" \\fI{KINDS.get(option.kind, option.kind.lower())}\\fR"
     if option.many:
         head += " .\\|.\\|."
-    more = []
+    more = ["required"] if option.required and option.names[0].startswith("-") else []
     if option.bounds:
         more.append(f"{option.bounds[0]} to {option.bounds[1]}")
     if option.default:
