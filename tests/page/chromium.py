@@ -1,6 +1,7 @@
 """A headless Chromium and one page in it, driven by the DevTools protocol over a pair of pipes."""
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -17,19 +18,27 @@ def find_chromium():
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def high_pipe():
+    """A pipe with numbers that are not 3 or 4, whatever else is open."""
+    low = os.pipe()
+    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in low]
+    for end in low:
+        os.close(end)
+    return high
+
+
 class Chromium:
     """Starts the browser; `with` ends it and removes its profile. Not for several threads."""
 
     def __init__(self, program):
         self._profile = tempfile.TemporaryDirectory(prefix="bet_page_", ignore_cleanup_errors=True)
-        commands, self._commands = os.pipe()
-        self._answers, answers = os.pipe()
+        commands, self._commands = high_pipe()
+        self._answers, answers = high_pipe()
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                    "--no-first-run", "--disable-background-networking", "--hide-scrollbars",
                    "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}"]
         # Chromium reads commands from 3 and writes answers to 4; the shell puts our pipes there.
-        # First to high numbers, because 3 or 4 may be the other pipe's.
-        script = f'exec 8<&{commands} 9>&{answers}; exec 3<&8 4>&9 8<&- 9>&-; exec "$@"'
+        script = f'exec 3<&{commands} 4>&{answers} {commands}<&- {answers}>&-; exec "$@"'
         self._log = open(os.path.join(self._profile.name, "log"), "w+b")
         self._process = subprocess.Popen(["bash", "-c", script, "bash", program, *options],
                                          pass_fds=(commands, answers), stdin=subprocess.DEVNULL,
@@ -43,12 +52,19 @@ class Chromium:
         self.events = []  # (method, params), in the order they came
 
     def __enter__(self):
+        try:
+            self._open_page()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _open_page(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target,
                                   flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
-        return self
 
     def __exit__(self, *_):
         try:
