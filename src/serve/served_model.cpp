@@ -1,31 +1,36 @@
 #include "serve/served_model.h"
 
-#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "serve/file_handle.h"
 
 namespace bet {
 namespace {
 
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 std::vector<std::byte> read_bytes(const std::string& path) {
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
-  BET_CHECK(file != nullptr, path, ": ", system_message());
-  std::vector<std::byte> bytes;
-  if (std::fseek(file.get(), 0, SEEK_END) == 0) {
-    const long size = std::ftell(file.get());
-    BET_CHECK(size >= 0 && std::fseek(file.get(), 0, SEEK_SET) == 0, path, ": is no file");
-    bytes.resize(static_cast<std::size_t>(size));
+  // Not blocking: a pipe under this name must not hold up its reader.
+  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  BET_CHECK(file.is_open(), path, ": ", system_message());
+  struct ::stat status {};
+  const bool is_plain = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+  BET_CHECK(is_plain, path, ": is no file");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    BET_CHECK(count >= 0 || errno == EINTR, path, ": ", system_message());
+    if (count == 0) break;  // cut short meanwhile: the model's reader sees it
+    filled += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
   }
-  // What is cut short or goes on behind is seen by the reader: sizes and checksums differ.
-  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file.get()));
-  BET_CHECK(std::ferror(file.get()) == 0, path, ": ", system_message());
+  bytes.resize(filled);
   return bytes;
 }
 
