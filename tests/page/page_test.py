@@ -205,7 +205,7 @@ class PageTest(unittest.TestCase):
         self.settle()
         self.assertEqual(self.rows("similar"), self.wanted("--similar-to", first, "-k", "5"))
         self.assertEqual(self.browser.value("document.activeElement.id"), "similar_title")
-        self.enter("u38")
+        self.enter("u838")
         self.assertEqual(self.rows("similar"), [])
         self.browser.value("history.back()")
         self.browser.wait("read_state().item !== null")
@@ -256,6 +256,8 @@ class PageTest(unittest.TestCase):
         used = model["params"]
         self.assertIn(f"{used:,} of 2,500 parameters ({100 * used / 2500:.1f}\u00a0%)",
                       self.texts("#model dd"))
+        width = self.browser.value("document.querySelector('#model dd .bar > span').style.width")
+        self.assertAlmostEqual(float(width.rstrip("%")), 100 * used / 2500, 2)
         self.assertIn("lightgcn", self.texts("#model dd"))
         quality = self.texts("#model h3 + table td")
         self.assertEqual(quality, ["0.0625", "0.1250", "–", "0.2500"])
@@ -284,8 +286,7 @@ class PageTest(unittest.TestCase):
 
     def test_a_busy_server_is_said_to_be_busy(self):
         self.open({"user": "u919"})
-        self.browser.call("Fetch.enable", patterns=[{"urlPattern": "*/recommend?*"}])
-        self.addCleanup(self.browser.call, "Fetch.disable")
+        self.hold("*/recommend?*")
         self.browser.value("void document.querySelector('[type=submit]').click()")
         paused = self.wait_for_event("Fetch.requestPaused")
         self.browser.call("Fetch.fulfillRequest", requestId=paused["requestId"], responseCode=503,
@@ -294,14 +295,32 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.text("#best .error"),
                          "The server is busy: the queue is full. Try again in a moment.")
 
-    def wait_for_event(self, wanted):
+    def test_a_late_answer_is_dropped(self):
+        self.open({"user": "u838"})
+        self.hold("*/recommend?user=u919*")
+        self.browser.value("void go({user: 'u919'})")
+        late = self.wait_for_event("Fetch.requestPaused")
+        self.browser.value("void go({user: 'u838'})")
+        self.settle()
+        self.browser.call("Fetch.continueRequest", requestId=late["requestId"])
+        self.wait_for_event("Network.loadingFinished", requestId=late["networkId"])
+        self.browser.value("fetch('/healthz').then((answer) => answer.text())")  # comes behind it
+        self.assertEqual(self.rows("best"), self.wanted("--user", "u838"))
+        self.assertIn("user u838", self.text("#status"))
+
+    def hold(self, pattern):
+        """Requests of that pattern wait until the test lets them go."""
+        self.browser.call("Fetch.enable", patterns=[{"urlPattern": pattern}])
+        self.addCleanup(self.browser.call, "Fetch.disable")
+
+    def wait_for_event(self, wanted, **values):
         deadline = time.monotonic() + TIMEOUT_S
         while time.monotonic() < deadline:
             self.browser.value("0")
             for method, params in self.browser.events:
-                if method == wanted:
+                if method == wanted and values.items() <= params.items():
                     return params
-        raise TimeoutError(wanted)
+        raise TimeoutError(f"{wanted} {values}")
 
     def test_a_stopped_server_is_said_not_to_answer(self):
         kept = self.server
@@ -336,7 +355,7 @@ class PageTest(unittest.TestCase):
                     self.assertEqual(bright, not dark)
 
     def test_works_by_keyboard_and_has_names_for_everything(self):
-        self.open({"user": "u38"})
+        self.open({"user": "u838"})
         reached = []
         for _ in range(6):
             self.browser.press("Tab", 9)
