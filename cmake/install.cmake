@@ -1,4 +1,4 @@
-# What is installed, by component; all but `trainer` need no LibTorch (cmake/package.cmake packs them):
+# What is installed, by component (cmake/package.cmake packs them); only `trainer` needs LibTorch:
 #   library  libbet.so.*
 #   dev      headers, and what CMake and pkg-config need
 #   serve    bet-serve

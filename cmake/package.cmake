@@ -1,5 +1,5 @@
 # Packages, by CPack, .deb and .tar.gz:
-#   libbet0.1   the library, named after its soname, so that two of them can be installed side by side
+#   libbet0.1   the library, named after its soname: two of them can be installed side by side
 #   libbet-dev  what compiling against it needs
 #   bet-serve   serves a model file; has the runtime inside, so that it needs no libbet
 #   bet         the trainer, where LibTorch is
@@ -24,7 +24,7 @@ library, which opens a model file that bet has written and recommends items.")
 set(CPACK_COMPONENT_SERVE_DESCRIPTION "recommendations from small model files, program
 Answers from a model file that bet has written, on the command line or over
 HTTP, shows where its bytes go, and checks it. Needs no training library.")
-set(CPACK_COMPONENT_TRAINER_DESCRIPTION "trainer of recommenders that fit into a given amount of memory
+set(CPACK_COMPONENT_TRAINER_DESCRIPTION "trainer of recommenders that fit into given memory
 Takes interactions and a hard memory budget, gives every single user and item
 its share, trains a recommender inside it with LibTorch, and writes one small
 model file, which bet-serve serves.")
@@ -59,7 +59,7 @@ foreach(component IN ITEMS library dev serve runtime_licence)
 endforeach()
 set(CPACK_COMPONENT_TRAINER_GROUP trainer)
 set(CPACK_COMPONENT_TRAINER_LICENCE_GROUP trainer)
-string(TOLOWER "${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" BET_ARCHIVE_SUFFIX)
+string(TOLOWER ${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} BET_ARCHIVE_SUFFIX)
 set(CPACK_PACKAGE_FILE_NAME bet-${BET_ARCHIVE_SUFFIX})  # the folder in both archives
 set(CPACK_ARCHIVE_RUNTIME_FILE_NAME bet-runtime-${BET_ARCHIVE_SUFFIX})
 set(CPACK_ARCHIVE_TRAINER_FILE_NAME bet-trainer-${BET_ARCHIVE_SUFFIX})

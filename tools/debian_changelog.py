@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""debian_changelog.py CHANGELOG.md MAINTAINER OUT.gz: the change log as Debian wants to have it. The
-date of a version stands in brackets in its heading; an unreleased one has the time of the build
-(SOURCE_DATE_EPOCH where that is set)."""
+"""debian_changelog.py CHANGELOG.md MAINTAINER OUT.gz: the change log as Debian wants to have it.
+The date of a version stands in brackets in its heading; an unreleased one has the time of the
+build (SOURCE_DATE_EPOCH where that is set)."""
 
 import email.utils
 import datetime

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# cli_docs_test.sh PROGRAM SHARE [WORDS..]: every command and option that the program's --help names is
-# in its man page and its completions; bash's is called as the shell calls it, and offers files behind
-# each of WORDS ("recommend --user").
+# cli_docs_test.sh PROGRAM SHARE [WORDS..]: every command and option that the program's --help names
+# is in its man page and its completions; bash's is called as the shell calls it, and offers files
+# behind each of WORDS ("recommend --user").
 set -euo pipefail
 program=$1 share=$2
 name=$(basename "$program")
@@ -32,7 +32,8 @@ check_command() {
   local help section commands option spec spelt
   help=$("$program" "$@" --help)
   # The part of the page for this command: up to the next heading.
-  section=$(awk -v head=".SS $*" '{ gsub(/\\-/, "-") } /^\.S[SH] /{ on = $0 == head || head == ".SS " && $0 == ".SH OPTIONS" } on' <<<"$page")
+  section=$(awk -v head=".SS $*" '{ gsub(/\\-/, "-") } on; /^\.S[SH] / {
+    on = $0 == head || head == ".SS " && $0 == ".SH OPTIONS" }' <<<"$page")
   complete_words "$name" "$@" -
   local offered
   offered=$(printf '%s\n' "${COMPREPLY[@]}")
@@ -56,7 +57,7 @@ check_command() {
   commands=$(sed -n '/^Subcommands:/,$ s/^  \([a-z][a-z-]*\) .*/\1/p' <<<"$help")
   if [ -n "$commands" ]; then
     complete_words "$name" "$@" ''
-    [ "${COMPREPLY[*]}" = "${commands//$'\n'/ }" ] || fail "$*: bash offers the commands '${COMPREPLY[*]}'"
+    [ "${COMPREPLY[*]}" = "${commands//$'\n'/ }" ] || fail "$*: commands '${COMPREPLY[*]}'"
     local command
     for command in $commands; do check_command "$@" "$command"; done
   fi

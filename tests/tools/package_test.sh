@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# package_test.sh PACKAGES MODEL USER: the packages of `make package`, unpacked into an empty folder,
-# hold what they should, need what they should, and work. tools/check_package.sh installs them.
+# package_test.sh PACKAGES MODEL USER: the packages of `make package`, unpacked into an empty
+# folder, hold what they should, need what they should, and work. tools/check_package.sh installs them.
 set -euo pipefail
 packages=$(realpath "$1") model=$(realpath "$2") user=$3
 consumer=$(cd "$(dirname "$0")/../consumer" && pwd)
@@ -13,10 +13,13 @@ check_runs() {
   local lib=$1/lib
   env -i "$1/bin/bet-serve" --version | grep -qE '^bet-serve [0-9.]+$' || fail "$1: no version"
   env -i "$1/bin/bet-serve" inspect "$model" | grep -q ' 100.0 %$' || fail "$1: inspect"
-  [ "$(env -i "$1/bin/bet-serve" recommend "$model" --user "$user" -k 3 | wc -l)" = 3 ] || fail "$1: recommend"
+  [ "$(env -i "$1/bin/bet-serve" recommend "$model" --user "$user" -k 3 | wc -l)" = 3 ] ||
+    fail "$1: recommend"
   # shellcheck disable=SC2046  # words
-  cc -std=c11 "$consumer/top_items.c" -o "$work/top_items" $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs bet)
-  [ "$(LD_LIBRARY_PATH=$lib "$work/top_items" "$model" "$user" | wc -l)" = 3 ] || fail "$1: a program of C"
+  cc -std=c11 "$consumer/top_items.c" -o "$work/top_items" \
+    $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs bet)
+  [ "$(LD_LIBRARY_PATH=$lib "$work/top_items" "$model" "$user" | wc -l)" = 3 ] ||
+    fail "$1: a program of C"
 }
 
 # check_deb NAME DEPENDS SHARE..: what a package needs (an expression for all names), and that it
@@ -33,7 +36,10 @@ check_deb() {
     [ -s "$work/root/usr/share/$wanted" ] || fail "$1 has no share/$wanted"
   done
 }
-cli_files() { echo "man/man1/$1.1.gz bash-completion/completions/$1 zsh/vendor-completions/_$1 fish/vendor_completions.d/$1.fish"; }
+cli_files() {
+  echo "man/man1/$1.1.gz bash-completion/completions/$1 zsh/vendor-completions/_$1" \
+    "fish/vendor_completions.d/$1.fish"
+}
 
 system='libc6|libgcc-s1|libstdc\+\+6'
 library=$(basename "$(echo "$packages"/libbet[0-9]*.deb)" | cut -d_ -f1)
@@ -57,5 +63,6 @@ check_runs "$work/root/usr"
 mkdir "$work/anywhere"
 for archive in "$packages"/*.tar.gz; do tar -xzf "$archive" -C "$work/anywhere"; done
 check_runs "$(echo "$work"/anywhere/bet-*)"
-cmp -s "$consumer/../../LICENSE" "$work"/anywhere/bet-*/share/doc/bet/LICENSE || fail "the archive has no licence"
+cmp -s "$consumer/../../LICENSE" "$work"/anywhere/bet-*/share/doc/bet/LICENSE ||
+  fail "the archive has no licence"
 echo "package: good"

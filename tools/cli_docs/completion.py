@@ -152,7 +152,8 @@ def fish_where(program, command):
 
 
 def fish_option(option):
-    words = [f"-{'l' if name.startswith('--') else 's'} {name.lstrip('-')}" for name in option.names]
+    words = [f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
+             for name in option.names]
     if option.values:
         words.append(f"-x -a {quoted(' '.join(option.values))}")
     elif option.kind:
