@@ -85,8 +85,9 @@ std::size_t RequestParser::feed(std::string_view bytes) {
 std::size_t RequestParser::feed_head(std::string_view bytes) {
   const std::size_t before = head_.size();
   head_ += bytes.substr(0, kMaxHeadBytes + 1 - std::min(before, kMaxHeadBytes));
-  // An empty line before a request is allowed for, as RFC 9112 (2.2) asks.
-  const std::size_t skipped = head_.starts_with("\r\n") && before < 2 ? 2 : 0;
+  // Empty lines before a request are allowed for, as RFC 9112 (2.2) asks.
+  std::size_t skipped = 0;
+  while (std::string_view(head_).substr(skipped).starts_with("\r\n")) skipped += 2;
   head_.erase(0, skipped);
   const std::size_t end = head_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
   check_head_chars(head_, skipped > 0 ? 0 : before, std::min(head_.size(), end));

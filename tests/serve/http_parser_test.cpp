@@ -40,7 +40,7 @@ TEST(HttpParser, ReadsARequest) {
 }
 
 TEST(HttpParser, TakesBytesAsTheyComeAndLeavesTheNextRequestAlone) {
-  const std::string bytes = "\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n" +
+  const std::string bytes = "\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n" +
                             std::string("\0\r\n", 3) + "GET /next";
   for (std::size_t step = 1; step < bytes.size(); ++step) {
     RequestParser parser(kMaxBody);
