@@ -45,9 +45,9 @@ quietly() {
   inside apt-get -qq "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "apt-get $* failed"; }
 }
 install() { quietly install --no-install-recommends "$@"; }
-# All files but what apt, dpkg and adduser, which LibTorch's dependencies call, keep of every package.
+# All files but what apt, dpkg and adduser (which LibTorch's dependencies call) keep anyway.
 files() {
-  (cd "$root" && find . -print) | sort |
+  (cd "$root" && find . -xdev) | sort |
     grep -vE '^\./(given|proc|run|var/(cache|log|lib/(apt|dpkg)))(/|$)|^\./etc/g?(passwd|group|shadow)-$'
 }
 # purge NAMES..: and everything that came with them; nothing may be left of it.
