@@ -38,6 +38,7 @@ void serve(const HttpCommand& command) {
   // Before there are threads, which inherit it: signals come to this one alone, when it asks.
   const sigset_t signals = our_signals();
   BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "signals cannot be blocked");
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of stderr that goes away must not end the server
   Metrics metrics;
   ServedModel model(command.model, [&](const std::string& error) {
     metrics.count_reload(error.empty());

@@ -62,7 +62,7 @@ std::string response_bytes(const HttpResponse& response, bool keep_alive, bool h
       "\r\nDate: ", http_date(std::time(nullptr)), "\r\nContent-Type: ", response.content_type,
       "\r\nContent-Length: ", response.body.size(),
       "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n", response.headers,
-      keep_alive ? "" : "Connection: close\r\n", "\r\n");
+      "Connection: ", keep_alive ? "keep-alive" : "close", "\r\n\r\n");
   if (!head_only) bytes += response.body;
   return bytes;
 }
