@@ -3,7 +3,7 @@
 
 BET := build/release/bet
 
-.PHONY: build run test bench bench-peers cuda format check setup
+.PHONY: build run test bench bench-peers package package-runtime cuda format check setup
 
 setup:
 	@tools/setup.sh
@@ -29,6 +29,16 @@ bench-peers:
 	@tools/setup.sh packages.txt packages-peers.txt
 	@$(MAKE) build
 	bench/peers/run.py
+
+# .deb and .tar.gz into build/package: of runtime and trainer, or of the runtime alone without LibTorch.
+package: build
+	@tools/package.sh build/release
+
+package-runtime:
+	@tools/setup.sh
+	cmake -S . -B build/runtime -G Ninja -DCMAKE_BUILD_TYPE=Release -DBET_WITH_TORCH=OFF -DBET_BUILD_TESTS=OFF
+	cmake --build build/runtime
+	@tools/package.sh build/runtime
 
 # For NVIDIA GPUs: needs nvcc and a LibTorch with CUDA, and installs nothing. LIBTORCH: its CMake folder,
 # by default that of python3's PyTorch. DEPS: a folder made by tools/collect_deps.sh, where there are no packages.

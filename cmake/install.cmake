@@ -1,17 +1,25 @@
-# What is installed: the runtime (component `runtime`), which needs no LibTorch.
-#   cmake --install build/release --prefix PREFIX --component runtime
+# What is installed, by component (cmake/package.cmake packs them); only `trainer` needs LibTorch:
+#   library  libbet.so.*
+#   dev      headers, and what CMake and pkg-config need
+#   serve    bet-serve
+#   trainer  bet
+#   cmake --install build/release --prefix PREFIX [--component NAME]
 # Comes after src, whose targets it installs.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+include(${CMAKE_CURRENT_LIST_DIR}/cli_docs.cmake)
 
 install(TARGETS bet_shared
   EXPORT bet-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/bet
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.h")
-if(TARGET bet_serve)
-  install(TARGETS bet_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
+install(TARGETS bet_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT serve)
+bet_cli_docs(bet_serve serve)
+if(TARGET bet_cli)
+  install(TARGETS bet_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT trainer)
+  bet_cli_docs(bet_cli trainer)
 endif()
 
 # For find_package(bet): the target bet::bet.
@@ -21,8 +29,8 @@ configure_package_config_file(cmake/bet-config.cmake.in ${PROJECT_BINARY_DIR}/be
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bet-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bet-config.cmake ${PROJECT_BINARY_DIR}/bet-config-version.cmake
-  DESTINATION ${BET_CMAKE_DIR} COMPONENT runtime)
-install(EXPORT bet-targets NAMESPACE bet:: DESTINATION ${BET_CMAKE_DIR} COMPONENT runtime)
+  DESTINATION ${BET_CMAKE_DIR} COMPONENT dev)
+install(EXPORT bet-targets NAMESPACE bet:: DESTINATION ${BET_CMAKE_DIR} COMPONENT dev)
 
 # For pkg-config. It finds its prefix from where it lies, so that the folder may be moved.
 file(RELATIVE_PATH BET_PC_TO_PREFIX
@@ -30,4 +38,4 @@ file(RELATIVE_PATH BET_PC_TO_PREFIX
 string(REGEX REPLACE "/$" "" BET_PC_TO_PREFIX "${BET_PC_TO_PREFIX}")
 configure_file(cmake/bet.pc.in ${PROJECT_BINARY_DIR}/bet.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bet.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT runtime)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

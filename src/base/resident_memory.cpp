@@ -2,17 +2,26 @@
 
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 
 namespace bet {
 
-std::uint64_t peak_resident_bytes() {
+namespace {
+
+std::uint64_t status_bytes(std::string_view key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return 1024 * std::stoull(line.substr(6));
+    if (line.starts_with(key)) return 1024 * std::stoull(line.substr(key.size()));
   }
   fail("/proc/self/status: does not say how much memory is held");
 }
+
+}  // namespace
+
+std::uint64_t peak_resident_bytes() { return status_bytes("VmHWM:"); }
+
+std::uint64_t resident_bytes() { return status_bytes("VmRSS:"); }
 
 }  // namespace bet

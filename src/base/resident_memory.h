@@ -8,4 +8,7 @@ namespace bet {
 // and may be the parent's.
 std::uint64_t peak_resident_bytes();
 
+// What it holds now.
+std::uint64_t resident_bytes();
+
 }  // namespace bet

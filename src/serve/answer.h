@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,9 +10,15 @@
 
 namespace bet {
 
-// {"user": .., "items": [{"item": .., "score": ..}, ..]}; what the answer is for goes first.
-nlohmann::ordered_json answer_json(const std::string& key, const nlohmann::ordered_json& value,
-                                   const std::vector<ScoredItem>& items);
+// What `recommend --json` prints and HTTP answers; what the answer is for goes first.
+// {"user": .., "items": [{"item": .., "score": ..}, ..]}
+nlohmann::ordered_json user_answer(const Model& model, const std::string& user, std::size_t k,
+                                   Model::Seen seen);
+// {"given": [..], "items": [..]}
+nlohmann::ordered_json items_answer(const Model& model, const std::vector<std::string>& items,
+                                    std::size_t k);
+// {"item": .., "items": [..]}
+nlohmann::ordered_json similar_answer(const Model& model, const std::string& item, std::size_t k);
 
 // One line of JSON. Ids need not be UTF-8: bytes that are none are replaced.
 std::string json_text(const nlohmann::ordered_json& json);

@@ -9,5 +9,6 @@ namespace bet {
 void add_recommend(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_http(CLI::App& app);
 
 }  // namespace bet

@@ -4,6 +4,7 @@
 
 #include "serve/answer.h"
 #include "serve/commands.h"
+#include "serve/model_json.h"
 
 namespace bet {
 namespace {
@@ -14,46 +15,6 @@ struct InspectCommand {
   std::string model;
   bool json = false;
 };
-
-Json sizes_json(const std::vector<std::uint32_t>& counts) {
-  Json json = Json::object();
-  for (std::size_t size = 0; size < counts.size(); ++size) {
-    if (counts[size] > 0) json[std::to_string(size)] = counts[size];
-  }
-  return json;
-}
-
-Json inspect(const Model& model) {
-  const Model::Summary summary = model.summary();
-  Json sections = Json::array();
-  for (const Model::Part& part : model.parts()) {
-    sections.push_back({{"name", part.name}, {"bytes", part.bytes}});
-  }
-  Json facts = Json::object();
-  for (const auto& [name, fact] : model.facts()) {
-    std::visit([&, &key = name](const auto& value) { facts[key] = value; }, fact);
-  }
-  return {
-      {"backbone", summary.backbone},
-      {"serving", summary.serving},
-      {"precision", summary.precision},
-      {"layout", summary.layout},
-      {"users", model.num_users()},
-      {"items", model.num_items()},
-      {"interactions", summary.interactions},
-      {"dimension", model.dimension()},
-      {"row_width", model.row_width()},
-      {"max_dim", summary.max_dim},
-      {"params", summary.params},
-      {"table_bytes", summary.table_bytes},
-      {"file_bytes", summary.file_bytes},
-      {"opened_bytes", summary.opened_bytes},
-      {"sections", sections},
-      {"user_sizes", sizes_json(summary.user_sizes)},
-      {"item_sizes", sizes_json(summary.item_sizes)},
-      {"example_user", model.num_users() > 0 ? Json(std::string(model.user_id(0))) : Json(nullptr)},
-      {"facts", facts}};
-}
 
 void print_text(const Json& json) {
   std::printf("%s, served by %s, %s, %s layout\n", json["backbone"].get<std::string>().c_str(),
@@ -92,7 +53,7 @@ void add_inspect(CLI::App& app) {
   command.add_option("MODEL", options->model, "a model file")->required();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
-    const Json json = inspect(Model::open(options->model));
+    const Json json = model_json(Model::open(options->model));
     if (options->json) {
       std::puts(json_text(json).c_str());
     } else {

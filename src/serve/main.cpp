@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   bet::add_recommend(app);
   bet::add_inspect(app);
   bet::add_verify(app);
+  bet::add_http(app);
   try {
     app.parse(argc, argv);
     return 0;

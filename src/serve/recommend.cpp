@@ -28,16 +28,12 @@ void recommend(const RecommendCommand& command) {
   const Model model = Model::open(command.model);
   nlohmann::ordered_json answer;
   if (!command.user.empty()) {
-    answer = answer_json(
-        "user", command.user,
-        model.recommend(command.user, command.k,
-                        command.with_seen ? Model::Seen::kKeep : Model::Seen::kLeaveOut));
+    answer = user_answer(model, command.user, command.k,
+                         command.with_seen ? Model::Seen::kKeep : Model::Seen::kLeaveOut);
   } else if (!command.items.empty()) {
-    const std::vector<std::string_view> given(command.items.begin(), command.items.end());
-    answer = answer_json("given", command.items, model.recommend_for_items(given, command.k));
+    answer = items_answer(model, command.items, command.k);
   } else {
-    answer =
-        answer_json("item", command.similar_to, model.similar_items(command.similar_to, command.k));
+    answer = similar_answer(model, command.similar_to, command.k);
   }
   if (command.json) {
     std::puts(json_text(answer).c_str());

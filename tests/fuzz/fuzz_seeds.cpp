@@ -1,4 +1,5 @@
-// bet_fuzz_seeds FOLDER: writes small good models of every kind into it.
+// bet_fuzz_seeds MODELS REQUESTS: writes small good models of every kind into the one folder, and
+// requests of every kind into the other.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -48,15 +49,37 @@ void write_seeds(const std::filesystem::path& folder) {
   write(options);
 }
 
+void write_requests(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  int count = 0;
+  const auto write = [&](const std::string& first_line, const std::string& body) {
+    std::string request = first_line + " HTTP/1.1\r\nHost: x\r\n";
+    if (!body.empty()) request += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+    const std::filesystem::path path = folder / ("request" + std::to_string(count++));
+    std::ofstream file(path, std::ios::binary);
+    file << '\x03' << request << "\r\n" << body << std::flush;
+    BET_CHECK(file.good(), path.string(), ": cannot be written");
+  };
+  for (const char* const target :
+       {"/", "/recommend?user=zo%C3%AB+%26%2B%25&k=3", "/recommend?user=%ff%01&with_seen=1",
+        "/similar?item=item+0&k=2", "/seen?user=%ff%01", "/users?prefix=u&limit=2", "/model",
+        "/healthz", "/metrics", "/recommend?user=nobody"}) {
+    write("GET " + std::string(target), "");
+  }
+  write("POST /recommend", R"({"users": ["\u007fx", "zo\u00eb &+%"], "k": 3, "with_seen": true})");
+  write("POST /recommend", R"({"items": ["item 0"], "k": 2})");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: bet_fuzz_seeds FOLDER\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: bet_fuzz_seeds MODELS REQUESTS\n");
     return 2;
   }
   try {
     write_seeds(argv[1]);
+    write_requests(argv[2]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bet_fuzz_seeds: %s\n", error.what());
     return 1;

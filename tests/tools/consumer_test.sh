@@ -9,12 +9,14 @@ fail() { echo "consumer: $*" >&2; exit 1; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake --install "$build" --prefix "$work/first" --component runtime >"$work/log" || { cat "$work/log"; exit 1; }
+for component in library dev serve; do
+  cmake --install "$build" --prefix "$work/first" --component $component >"$work/log" || { cat "$work/log"; exit 1; }
+done
 mv "$work/first" "$work/installed"
 lib=$(dirname "$(find "$work/installed" -name libbet.so)")
 
 # Nothing but the runtime is there, and nothing of it needs more than the compiler's own libraries.
-others=$(cd "$work/installed" && find . -type f | grep -vE '^\./(bin/bet-serve|include/bet/[a-z_]+\.h|lib.*/(libbet\.so\.[0-9.]+|pkgconfig/bet\.pc|cmake/bet/bet-[a-z-]+\.cmake))$' || true)
+others=$(cd "$work/installed" && find . -type f | grep -vE '^\./(bin/bet-serve|share/.*|include/bet/[a-z_]+\.h|lib.*/(libbet\.so\.[0-9.]+|pkgconfig/bet\.pc|cmake/bet/bet-[a-z-]+\.cmake))$' || true)
 [ -z "$others" ] || fail "installed besides the runtime: $others"
 ! grep -rlE "$build|$work|xxhash|[Tt]orch" "$lib/cmake" "$lib/pkgconfig" || fail "that should not be in there"
 needed=$(readelf -d "$lib/libbet.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(ld-linux|lib(stdc\+\+|gcc_s|m|c|asan|ubsan)\.)' || true)

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+#include "serve/commands.h"
+#include "serve/handlers.h"
+#include "serve/http_server.h"
+#include "serve/served_model.h"
+
+namespace bet {
+namespace {
+
+struct HttpCommand {
+  std::string model;
+  HttpOptions http;
+  double timeout_seconds = 10;
+};
+
+void say(const std::string& text) { std::fprintf(stderr, "bet-serve: %s\n", text.c_str()); }
+
+std::string described(const std::string& path, const Model& model) {
+  return join_text(path, " (", model.num_users(), " users, ", model.num_items(), " items, ",
+                   model.summary().file_bytes, " bytes)");
+}
+
+sigset_t our_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, number);
+  return signals;
+}
+
+void serve(const HttpCommand& command) {
+  // Before there are threads, which inherit it: signals come to this one alone, when it asks.
+  const sigset_t signals = our_signals();
+  BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "signals cannot be blocked");
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of stderr that goes away must not end the server
+  Metrics metrics;
+  ServedModel model(command.model, [&](const std::string& error) {
+    metrics.count_reload(error.empty());
+    say(error.empty() ? "read again: " + described(command.model, *model.current())
+                      : error + "; the model read before stays");
+  });
+  const Handlers handlers([&] { return model.current(); }, metrics);
+  HttpServer server(command.http, handlers, metrics);
+  say(join_text("http://", server.address(), " serves ",
+                described(command.model, *model.current())));
+  if (!server.is_loopback()) {
+    say(join_text(server.address(), " is open to others: there is no authentication"));
+  }
+  for (;;) {
+    int signal = 0;
+    BET_CHECK(::sigwait(&signals, &signal) == 0, "signals cannot be waited for");
+    if (signal != SIGHUP) break;
+    model.reload_soon();
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // a second one ends the process at once
+  say("stops when the requests under way are answered");
+  server.stop();
+}
+
+}  // namespace
+
+void add_http(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("http", "serve recommendations over HTTP");
+  const auto options = std::make_shared<HttpCommand>();  // owned by the parser's callback
+  HttpOptions& http = options->http;
+  http.num_threads = std::clamp(std::thread::hardware_concurrency(), 1U, 256U);
+  command.add_option("MODEL", options->model, "a model file; SIGHUP has it read again")->required();
+  command.add_option("--port", http.port, "where to listen; 0: any free port")->required();
+  command.add_option("--host", http.host, "a name or an address of this machine")
+      ->capture_default_str();
+  command.add_option("--threads", http.num_threads, "threads that answer")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.add_option("--queue", http.queue_limit, "requests that may wait; others get 503")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--max-body", http.max_body_bytes, "bytes that a request's body may have")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--timeout", options->timeout_seconds,
+                  "seconds for a request to come, for its answer, and for that to be taken")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  command.callback([options] {
+    options->http.timeout =
+        std::chrono::milliseconds(static_cast<long>(options->timeout_seconds * 1000));
+    serve(*options);
+  });
+}
+
+}  // namespace bet

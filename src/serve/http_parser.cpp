@@ -1,0 +1,205 @@
+#include "serve/http_parser.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+// A reason to refuse; leaves the parser's own functions only.
+struct Refusal {
+  int status;
+  std::string text;
+};
+
+template <typename... Parts>
+[[noreturn]] void refuse(int status, Parts&&... parts) {
+  throw Refusal{status, join_text(std::forward<Parts>(parts)...)};
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_token_char(char c) {
+  return is_digit(c) || is_letter(c) ||
+         (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
+}
+bool is_token(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char);
+}
+// Control bytes have no place in a head but as ends of lines (and tabs inside of values).
+bool is_head_char(char c) {
+  const auto code = static_cast<unsigned char>(c);
+  return (code >= 0x20 && code != 0x7f) || c == '\t' || c == '\r' || c == '\n';
+}
+bool is_target_char(char c) {
+  return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f && c != '#';
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                            [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Seen as they come, so that what is no HTTP is not waited for.
+void check_head_chars(std::string_view head, std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
+    const bool is_bare = head[i] == '\n' && (i == 0 || head[i - 1] != '\r');
+    if (is_bare || !is_head_char(head[i])) {
+      refuse(400, "a control byte in the head of the request: ", in_quotes(head.substr(i, 1)));
+    }
+  }
+}
+
+// The text up to the separator, which is taken off with it; all of it if there is none.
+std::string_view take_until(std::string_view& text, std::string_view separator) {
+  const std::size_t at = text.find(separator);
+  const std::string_view taken = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + separator.size());
+  return taken;
+}
+
+}  // namespace
+
+std::size_t RequestParser::feed(std::string_view bytes) {
+  try {
+    std::size_t taken = 0;
+    if (state_ == State::kHead) taken = feed_head(bytes);
+    if (state_ == State::kBody) taken += feed_body(bytes.substr(taken));
+    return taken;
+  } catch (const Refusal& refusal) {
+    state_ = State::kFailed;
+    error_ = error_response(refusal.status, refusal.text);
+    return bytes.size();
+  }
+}
+
+std::size_t RequestParser::feed_head(std::string_view bytes) {
+  const std::size_t before = head_.size();
+  head_ += bytes.substr(0, kMaxHeadBytes + 1 - std::min(before, kMaxHeadBytes));
+  // Empty lines before a request are allowed for, as RFC 9112 (2.2) asks.
+  std::size_t skipped = 0;
+  while (std::string_view(head_).substr(skipped).starts_with("\r\n")) skipped += 2;
+  head_.erase(0, skipped);
+  const std::size_t end = head_.find("\r\n\r\n", before < 3 ? 0 : before - 3);
+  check_head_chars(head_, skipped > 0 ? 0 : before, std::min(head_.size(), end));
+  if (end == std::string::npos) {
+    if (head_.size() > kMaxHeadBytes) {
+      const bool in_first_line = head_.find("\r\n") == std::string::npos;
+      refuse(in_first_line ? 414 : 431, "the head of the request has more than ", kMaxHeadBytes,
+             " bytes");
+    }
+    return bytes.size();
+  }
+  const std::size_t taken = end + 4 + skipped - before;
+  head_.resize(end);
+  read_head();
+  return taken;
+}
+
+std::size_t RequestParser::feed_body(std::string_view bytes) {
+  const std::size_t taken = std::min(bytes.size(), body_bytes_ - request_.body.size());
+  request_.body += bytes.substr(0, taken);
+  if (request_.body.size() == body_bytes_) state_ = State::kDone;
+  return taken;
+}
+
+void RequestParser::read_head() {
+  std::string_view rest = head_;
+  read_request_line(take_until(rest, "\r\n"));
+  std::size_t fields = 0;
+  while (!rest.empty()) {
+    if (++fields > kMaxFields) refuse(431, "more than ", kMaxFields, " header fields");
+    read_field(take_until(rest, "\r\n"));
+  }
+  finish_head();
+}
+
+void RequestParser::read_request_line(std::string_view line) {
+  std::string_view rest = line;
+  const std::string_view method = take_until(rest, " ");
+  const std::string_view target = take_until(rest, " ");
+  if (!is_token(method) || rest.empty()) {
+    refuse(400, "no request line: ", in_quotes(line));
+  }
+  if (rest.size() != 8 || !rest.starts_with("HTTP/") || !is_digit(rest[5]) || rest[6] != '.' ||
+      !is_digit(rest[7])) {
+    refuse(400, "no version of HTTP: ", in_quotes(rest));
+  }
+  if (rest[5] != '1') refuse(505, in_quotes(rest), ": only HTTP/1.1 and HTTP/1.0 are spoken");
+  minor_version_ = rest[7] - '0';
+  request_.keep_alive = minor_version_ >= 1;
+  if (target.size() > kMaxTargetBytes) {
+    refuse(414, "the target has ", target.size(), " bytes, more than ", kMaxTargetBytes);
+  }
+  if (!target.starts_with('/') || !std::all_of(target.begin(), target.end(), is_target_char)) {
+    refuse(400, "no target of the form /path?query: ", in_quotes(target));
+  }
+  const std::size_t mark = target.find('?');
+  request_.method = method;
+  request_.path = target.substr(0, mark);
+  if (mark != std::string_view::npos) request_.query = target.substr(mark + 1);
+}
+
+void RequestParser::read_field(std::string_view line) {
+  // What begins with a blank would continue the line before (obs-fold): the name is no token.
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !is_token(line.substr(0, colon)) ||
+      line.find_first_of("\r\n") != std::string_view::npos) {
+    refuse(400, "no header field: ", in_quotes(line));
+  }
+  read_known_field(line.substr(0, colon), trimmed(line.substr(colon + 1)));
+}
+
+void RequestParser::read_known_field(std::string_view name, std::string_view value) {
+  if (same_word(name, "Host")) {
+    if (has_host_) refuse(400, "more than one Host field");
+    has_host_ = true;
+  } else if (same_word(name, "Content-Length")) {
+    if (has_length_) refuse(400, "more than one Content-Length field");
+    has_length_ = true;
+    if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) {
+      refuse(400, "Content-Length ", in_quotes(value), " is no number");
+    }
+    const auto [end, error] =
+        std::from_chars(value.data(), value.data() + value.size(), body_bytes_);
+    if (error != std::errc() || body_bytes_ > max_body_bytes_) {
+      refuse(413, "a body of ", value.substr(0, 40), " bytes, more than ", max_body_bytes_);
+    }
+  } else if (same_word(name, "Transfer-Encoding")) {
+    has_encoding_ = true;
+  } else if (same_word(name, "Connection")) {
+    read_connection(value);
+  } else if (same_word(name, "Expect")) {
+    if (!same_word(value, "100-continue")) refuse(417, "Expect: ", in_quotes(value));
+    expects_continue_ = true;
+  }
+}
+
+void RequestParser::read_connection(std::string_view value) {
+  while (!value.empty()) {
+    const std::string_view option = trimmed(take_until(value, ","));
+    if (same_word(option, "close")) {
+      request_.keep_alive = false;
+      return;  // wins over all others
+    }
+    if (same_word(option, "keep-alive")) request_.keep_alive = true;
+  }
+}
+
+void RequestParser::finish_head() {
+  if (minor_version_ >= 1 && !has_host_) refuse(400, "no Host field");
+  if (has_encoding_ && has_length_) refuse(400, "both Content-Length and Transfer-Encoding");
+  if (has_encoding_) refuse(411, "bodies are taken with a Content-Length only");
+  state_ = body_bytes_ > 0 ? State::kBody : State::kDone;
+}
+
+}  // namespace bet

@@ -1,0 +1,364 @@
+#include "serve/http_server.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "serve/connection.h"
+#include "serve/listen_socket.h"
+#include "serve/worker_pool.h"
+
+namespace bet {
+namespace {
+
+using Clock = Connection::Clock;
+using Phase = Connection::Phase;
+
+constexpr std::uint64_t kWakeKey = 0;
+constexpr std::uint64_t kListenKey = 1;
+constexpr std::uint64_t kFirstConnection = 2;
+// How often deadlines are looked at.
+constexpr auto kTick = std::chrono::milliseconds(100);
+// Connections beyond those that may have a request with a worker or in the queue.
+constexpr std::size_t kSpareConnections = 512;
+constexpr std::size_t kOtherFiles = 32;
+
+// As many as the options ask for, fewer where the system gives fewer files.
+std::size_t connection_limit(const HttpOptions& options) {
+  const std::size_t busy = options.num_threads + options.queue_limit;
+  const std::size_t wanted = busy + kSpareConnections;
+  rlimit files{};
+  BET_CHECK(::getrlimit(RLIMIT_NOFILE, &files) == 0, "open files: ", system_message());
+  if (files.rlim_cur < wanted + kOtherFiles) {
+    files.rlim_cur = std::min<rlim_t>(files.rlim_max, wanted + kOtherFiles);
+    BET_CHECK(::setrlimit(RLIMIT_NOFILE, &files) == 0, "open files: ", system_message());
+  }
+  BET_CHECK(files.rlim_cur > busy + 2 * kOtherFiles, "a queue of ", options.queue_limit,
+            " needs more than the ", files.rlim_cur, " open files that this process may have");
+  return std::min<std::size_t>(wanted, files.rlim_cur - kOtherFiles);
+}
+
+HttpResponse queue_full(std::size_t limit) {
+  HttpResponse response =
+      error_response(503, join_text("busy: ", limit, " requests are waiting already"));
+  response.headers = "Retry-After: 1\r\n";
+  return response;
+}
+
+HttpResponse waited_too_long() {
+  return error_response(503, "busy: the request has waited too long for its turn");
+}
+
+}  // namespace
+
+// Everything is the loop thread's own but what is said to be shared.
+class HttpServer::Loop {
+ public:
+  Loop(const HttpOptions& options, const HttpApplication& application, Metrics& metrics)
+      : options_(options),
+        application_(application),
+        metrics_(metrics),
+        max_connections_(connection_limit(options)),
+        listener_(listen_on(options.host, options.port)),
+        address_(listener_.address),
+        is_loopback_(listener_.is_loopback),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    BET_CHECK(epoll_.is_open() && wake_.is_open(), "epoll: ", system_message());
+    watch(EPOLL_CTL_ADD, wake_.get(), EPOLLIN, kWakeKey);
+    watch(EPOLL_CTL_ADD, listener_.handle.get(), EPOLLIN, kListenKey);
+    workers_.emplace(options.num_threads, options.queue_limit);
+    thread_ = std::thread([this] { run(); });
+  }
+
+  ~Loop() { end(Stop::kAtOnce); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  const std::string& address() const { return address_; }
+  bool is_loopback() const { return is_loopback_; }
+
+  enum class Stop { kNo, kWhenDone, kAtOnce };
+
+  // From another thread.
+  void end(Stop how) {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_stop_ = how;
+    }
+    wake();
+    thread_.join();
+    workers_.reset();
+  }
+
+ private:
+  struct Answer {
+    std::uint64_t key;
+    HttpResponse response;
+  };
+
+  void run() {
+    while (stop_ == Stop::kNo || (stop_ == Stop::kWhenDone && !connections_.empty())) {
+      wait_for_events();
+      take_answers();
+      if (Clock::now() >= next_tick_) tick();
+    }
+    connections_.clear();
+    metrics_.connections_open = 0;
+  }
+
+  void wait_for_events() {
+    std::array<epoll_event, 128> events{};
+    const int timeout =
+        connections_.empty() && is_accepting_ ? -1 : static_cast<int>(kTick.count());
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+    BET_CHECK(count >= 0 || errno == EINTR, "epoll: ", system_message());
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events.at(static_cast<std::size_t>(i));
+      if (event.data.u64 == kListenKey) {
+        accept_all();
+      } else if (event.data.u64 != kWakeKey) {
+        on_event(event.data.u64, event.events);
+      }
+    }
+  }
+
+  void on_event(std::uint64_t key, std::uint32_t events) {
+    const auto found = connections_.find(key);
+    if (found == connections_.end()) return;  // closed by an event before this one
+    Connection& connection = *found->second;
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) return close(key);
+    if (connection.phase() == Phase::kWriting) {
+      connection.write();
+    } else if (connection.phase() != Phase::kAnswering) {
+      connection.read();
+    }
+    advance(key, connection);
+  }
+
+  // As far as it goes without waiting: requests that have come together are answered in a row.
+  void advance(std::uint64_t key, Connection& connection) {
+    while (connection.parse()) {
+      if (connection.has_failed()) {
+        connection.asked_at = Clock::now();
+        reply(connection, connection.error());
+      } else {
+        serve(key, connection);
+      }
+    }
+    const Phase phase = connection.phase();
+    const bool is_done = phase == Phase::kClosed || (stop_ != Stop::kNo && connection.is_idle());
+    if (is_done) return close(key);
+    const std::uint32_t interest = phase == Phase::kWriting     ? std::uint32_t{EPOLLOUT}
+                                   : phase == Phase::kAnswering ? 0U
+                                                                : std::uint32_t{EPOLLIN};
+    watch(EPOLL_CTL_MOD, connection.socket(), interest, key);
+  }
+
+  void serve(std::uint64_t key, Connection& connection) {
+    const auto request = std::make_shared<const HttpRequest>(connection.take_request());
+    if (application_.is_quick(*request)) return reply(connection, application_.answer(*request));
+    const auto abandoned = std::make_shared<std::atomic<bool>>(false);
+    connection.abandoned = abandoned;
+    const bool taken = workers_->submit([this, key, request, abandoned] {
+      if (abandoned->load()) return;
+      Answer answer{key, Clock::now() > request->deadline ? waited_too_long()
+                                                          : application_.answer(*request)};
+      {
+        const std::lock_guard lock(mutex_);
+        answers_.push_back(std::move(answer));
+      }
+      wake();
+    });
+    metrics_.queue_depth = workers_->num_waiting();
+    if (taken) return;
+    ++metrics_.rejected;
+    reply(connection, queue_full(options_.queue_limit));
+  }
+
+  void reply(Connection& connection, const HttpResponse& response) {
+    const std::chrono::duration<double> time = Clock::now() - connection.asked_at;
+    metrics_.count_request(response.route, response.status, time.count());
+    connection.answer(response, stop_ != Stop::kNo);
+  }
+
+  // What workers, and who wants the server to stop, have left.
+  void take_answers() {
+    std::uint64_t count = 0;
+    if (::read(wake_.get(), &count, sizeof(count)) < 0) return;
+    std::vector<Answer> answers;
+    Stop wanted = Stop::kNo;
+    {
+      const std::lock_guard lock(mutex_);
+      answers.swap(answers_);
+      wanted = wanted_stop_;
+    }
+    for (const Answer& answer : answers) {
+      const auto found = connections_.find(answer.key);
+      if (found == connections_.end()) continue;  // the client has gone
+      reply(*found->second, answer.response);
+      advance(answer.key, *found->second);
+    }
+    metrics_.queue_depth = workers_->num_waiting();
+    if (wanted != Stop::kNo && stop_ == Stop::kNo) begin_stop(wanted);
+  }
+
+  void begin_stop(Stop how) {
+    accept_all();  // who has connected before counts as one of us
+    stop_ = how;
+    listener_.handle.close();
+    is_accepting_ = true;  // nothing to take up again
+    std::vector<std::uint64_t> idle;
+    for (const auto& [key, connection] : connections_) {
+      if (connection->is_idle()) idle.push_back(key);
+    }
+    // A request that lies in the socket has begun to come; who has sent nothing is closed.
+    for (const std::uint64_t key : idle) {
+      Connection& connection = *connections_.at(key);
+      connection.read();
+      advance(key, connection);
+    }
+  }
+
+  void accept_all() {
+    while (listener_.handle.is_open()) {
+      FileHandle socket(
+          ::accept4(listener_.handle.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (!socket.is_open()) {
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        // Out of files or memory: the listener would be ready for ever, so it rests for a tick.
+        if (errno != EAGAIN && errno != EWOULDBLOCK) accept_later();
+        return;
+      }
+      if (connections_.size() >= max_connections_) evict();
+      const std::uint64_t key = next_key_++;
+      auto connection = std::make_unique<Connection>(std::move(socket), options_.max_body_bytes,
+                                                     options_.timeout);
+      if (!try_watch(EPOLL_CTL_ADD, connection->socket(), EPOLLIN, key)) return accept_later();
+      connections_.emplace(key, std::move(connection));
+      metrics_.connections_open = connections_.size();
+    }
+  }
+
+  void accept_later() {
+    watch(EPOLL_CTL_MOD, listener_.handle.get(), 0, kListenKey);
+    is_accepting_ = false;
+  }
+
+  // The one that has been at its phase for longest makes room. There always is one: fewer than all
+  // can have a request with the workers.
+  void evict() {
+    auto oldest = connections_.end();
+    for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+      if (at->second->phase() == Phase::kAnswering) continue;
+      if (oldest == connections_.end() || at->second->deadline() < oldest->second->deadline()) {
+        oldest = at;
+      }
+    }
+    if (oldest == connections_.end()) return;
+    ++metrics_.evicted;
+    close(oldest->first);
+  }
+
+  void tick() {
+    const Clock::time_point now = Clock::now();
+    next_tick_ = now + kTick;
+    if (!is_accepting_) {
+      watch(EPOLL_CTL_MOD, listener_.handle.get(), EPOLLIN, kListenKey);
+      is_accepting_ = true;
+    }
+    std::vector<std::uint64_t> late;
+    for (const auto& [key, connection] : connections_) {
+      // An answer that is being made comes; who makes it looks at the time.
+      if (connection->phase() != Phase::kAnswering && connection->deadline() < now) {
+        late.push_back(key);
+      }
+    }
+    for (const std::uint64_t key : late) time_out(key);
+  }
+
+  void time_out(std::uint64_t key) {
+    Connection& connection = *connections_.at(key);
+    if (connection.phase() != Phase::kReading || connection.is_idle()) {
+      if (connection.phase() == Phase::kWriting) ++metrics_.timeouts;
+      return close(key);
+    }
+    ++metrics_.timeouts;
+    connection.asked_at = Clock::now();
+    const HttpResponse response = error_response(
+        408, join_text("the request did not come within ",
+                       std::chrono::duration<double>(options_.timeout).count(), " s"));
+    metrics_.count_request(response.route, response.status, 0);
+    connection.answer(response, true);
+    advance(key, connection);
+  }
+
+  void close(std::uint64_t key) {
+    const auto found = connections_.find(key);
+    if (found->second->abandoned != nullptr) *found->second->abandoned = true;
+    connections_.erase(found);
+    metrics_.connections_open = connections_.size();
+  }
+
+  bool try_watch(int operation, int descriptor, std::uint32_t interest, std::uint64_t key) {
+    epoll_event event{};
+    event.events = interest;
+    event.data.u64 = key;
+    return ::epoll_ctl(epoll_.get(), operation, descriptor, &event) == 0;
+  }
+  void watch(int operation, int descriptor, std::uint32_t interest, std::uint64_t key) {
+    BET_CHECK(try_watch(operation, descriptor, interest, key), "epoll: ", system_message());
+  }
+
+  // From any thread.
+  void wake() {
+    const std::uint64_t one = 1;
+    // Fails only if it has been woken 2^64 - 1 times already.
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof(one));
+  }
+
+  const HttpOptions options_;
+  const HttpApplication& application_;
+  Metrics& metrics_;
+  const std::size_t max_connections_;
+  ListenSocket listener_;
+  const std::string address_;
+  const bool is_loopback_;
+  FileHandle epoll_, wake_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::uint64_t next_key_ = kFirstConnection;
+  Clock::time_point next_tick_{};
+  bool is_accepting_ = true;
+  Stop stop_ = Stop::kNo;
+
+  std::mutex mutex_;  // guards what is shared: these two
+  std::vector<Answer> answers_;
+  Stop wanted_stop_ = Stop::kNo;
+
+  std::optional<WorkerPool> workers_;
+  std::thread thread_;
+};
+
+HttpServer::HttpServer(const HttpOptions& options, const HttpApplication& application,
+                       Metrics& metrics)
+    : loop_(std::make_unique<Loop>(options, application, metrics)) {}
+HttpServer::~HttpServer() = default;
+const std::string& HttpServer::address() const { return loop_->address(); }
+bool HttpServer::is_loopback() const { return loop_->is_loopback(); }
+void HttpServer::stop() { loop_->end(Loop::Stop::kWhenDone); }
+
+}  // namespace bet

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "serve/file_handle.h"
+
+namespace bet {
+
+struct ListenSocket {
+  FileHandle handle;    // does not block
+  std::string address;  // "127.0.0.1:8080", "[::1]:8080": where it listens in the end
+  bool is_loopback = false;
+};
+
+// A name or an address of either family; port 0: any free one. Throws Error with host and port.
+ListenSocket listen_on(const std::string& host, std::uint16_t port);
+
+}  // namespace bet

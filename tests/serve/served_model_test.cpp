@@ -1,0 +1,75 @@
+#include "serve/served_model.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+
+#include "serve/served_toy.h"
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+// The texts that reloads end with, in order.
+class Reloads {
+ public:
+  void add(const std::string& error) {
+    const std::lock_guard lock(mutex_);
+    errors_.push_back(error);
+    changed_.notify_one();
+  }
+  std::string next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !errors_.empty(); });
+    const std::string error = errors_.front();
+    errors_.pop_front();
+    return error;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> errors_;
+};
+
+TEST(ServedModel, TakesUpAGoodFileAndRefusesABadOne) {
+  const test::TempFolder folder;
+  const std::string first = test::served_toy_bytes(1);
+  const std::string second = test::served_toy_bytes(2);
+  const std::string path = folder.write("m.bet", first);
+  Reloads reloads;
+  ServedModel served(path, [&](const std::string& error) { reloads.add(error); });
+  const std::shared_ptr<const Model> before = served.current();
+  const auto scores = [](const Model& model) { return model.user_vector(model.user_id(2)); };
+
+  folder.write("m.bet", second);  // written over: what is served lies in memory
+  EXPECT_EQ(served.current(), before);
+  served.reload_soon();
+  EXPECT_EQ(reloads.next(), "");
+  const std::shared_ptr<const Model> after = served.current();
+  EXPECT_NE(after, before);
+  EXPECT_NE(scores(*after), scores(*before)) << "both are there for who holds them";
+
+  folder.write("m.bet", second.substr(0, second.size() / 2));
+  served.reload_soon();
+  EXPECT_TRUE(reloads.next().starts_with(path + ": "));
+  EXPECT_EQ(served.current(), after);
+  std::filesystem::remove(path);
+  served.reload_soon();
+  EXPECT_EQ(reloads.next(), path + ": No such file or directory");
+  EXPECT_EQ(served.current(), after);
+}
+
+TEST(ServedModel, MustBeGoodToBeginWith) {
+  const test::TempFolder folder;
+  const std::string path = folder.write("m.bet", "no model");
+  const auto open = [](const std::string& name) { ServedModel(name, [](const std::string&) {}); };
+  EXPECT_TRUE(test::error_of([&] { open(path); }).starts_with(path + ": "));
+  EXPECT_TRUE(test::error_of([&] { open(folder.path()); }).starts_with(folder.path().string()));
+}
+
+}  // namespace
+}  // namespace bet

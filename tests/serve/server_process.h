@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "support/temp_folder.h"
+
+namespace bet::test {
+
+// `bet-serve http` in a process of its own; killed with the object.
+class ServerProcess {
+ public:
+  // These arguments behind `http`; does not wait.
+  explicit ServerProcess(const std::vector<std::string>& arguments);
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  // Until stderr has the text `count` times; false if the process ends before, or after a minute.
+  bool wait_for(const std::string& text, int count = 1) const;
+  std::string said() const { return read_file(folder_ / "stderr"); }
+  std::string address() const;  // from the line that says that it serves
+  void signal(int number) const;
+  int exit_code();  // waits; -signal if killed
+
+ private:
+  bool has_ended() const;
+
+  TempFolder folder_;
+  pid_t process_ = -1;
+};
+
+}  // namespace bet::test

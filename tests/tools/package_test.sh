@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# package_test.sh PACKAGES MODEL USER: the packages of `make package`, unpacked into an empty
+# folder, hold what they should, need what they should, and work. tools/check_package.sh installs them.
+set -euo pipefail
+packages=$(realpath "$1") model=$(realpath "$2") user=$3
+consumer=$(cd "$(dirname "$0")/../consumer" && pwd)
+fail() { echo "package: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# check_runs ROOT: the runtime below ROOT works, programs and library, with nothing but the system's.
+check_runs() {
+  local lib=$1/lib
+  env -i "$1/bin/bet-serve" --version | grep -qE '^bet-serve [0-9.]+$' || fail "$1: no version"
+  env -i "$1/bin/bet-serve" inspect "$model" | grep -q ' 100.0 %$' || fail "$1: inspect"
+  [ "$(env -i "$1/bin/bet-serve" recommend "$model" --user "$user" -k 3 | wc -l)" = 3 ] ||
+    fail "$1: recommend"
+  # shellcheck disable=SC2046  # words
+  cc -std=c11 "$consumer/top_items.c" -o "$work/top_items" \
+    $(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs bet)
+  [ "$(LD_LIBRARY_PATH=$lib "$work/top_items" "$model" "$user" | wc -l)" = 3 ] ||
+    fail "$1: a program of C"
+}
+
+# check_deb NAME DEPENDS SHARE..: what a package needs (an expression for all names), and that it
+# brings its licence, its changes, and these files.
+check_deb() {
+  local deb wanted
+  deb=$(echo "$packages/$1"_*.deb)
+  dpkg-deb -x "$deb" "$work/root"
+  local needs
+  needs=$(dpkg-deb -f "$deb" Depends | tr ',' '\n' | awk '{ print $1 }')
+  wanted=$(grep -vxE "$2" <<<"$needs" || true)
+  [ -z "$wanted" ] || fail "$1 needs $wanted"
+  for wanted in "doc/$1/copyright" "doc/$1/changelog.gz" "${@:3}"; do
+    [ -s "$work/root/usr/share/$wanted" ] || fail "$1 has no share/$wanted"
+  done
+}
+cli_files() {
+  echo "man/man1/$1.1.gz bash-completion/completions/$1 zsh/vendor-completions/_$1" \
+    "fish/vendor_completions.d/$1.fish"
+}
+
+system='libc6|libgcc-s1|libstdc\+\+6'
+library=$(basename "$(echo "$packages"/libbet[0-9]*.deb)" | cut -d_ -f1)
+check_deb "$library" "$system"
+check_deb libbet-dev "$library"
+# shellcheck disable=SC2046  # words
+check_deb bet-serve "$system" $(cli_files bet-serve)
+if compgen -G "$packages/bet_*.deb" >/dev/null; then
+  used='libtorch[0-9.]+|libgomp1|libsqlite3-0|zlib1g|libzstd1|libminizip1|libcurl4|libssl3'
+  # shellcheck disable=SC2046
+  check_deb bet "$system|$used" $(cli_files bet)
+  "$work/root/usr/bin/bet" --version | grep -qE '^bet [0-9.]+$' || fail "bet has no version"
+fi
+for file in "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*; do
+  [ -z "$(nm "$file" 2>/dev/null)" ] || fail "$file is not stripped"
+done
+odd=$(find "$work/root/usr" ! -type l -perm /022)
+[ -z "$odd" ] || fail "others may write $odd"
+check_runs "$work/root/usr"
+
+mkdir "$work/anywhere"
+for archive in "$packages"/*.tar.gz; do tar -xzf "$archive" -C "$work/anywhere"; done
+check_runs "$(echo "$work"/anywhere/bet-*)"
+cmp -s "$consumer/../../LICENSE" "$work"/anywhere/bet-*/share/doc/bet/LICENSE ||
+  fail "the archive has no licence"
+echo "package: good"
