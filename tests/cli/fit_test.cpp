@@ -89,7 +89,13 @@ TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
            {"--method", "es", "--budget", "10%", "--final", "all"},
            {"--method", "es", "--budget", "300%", "--dim", "16"},
            {"--method", "es", "--budget", "10%", "--rows", "bf16", "--batches", "interactions"},
-           {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"}}) {
+           {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"},
+           {"--method", "mr", "--budget", "100kB", "--backbone", "ncf", "--max-steps", "20"},
+           {"--budget", "10%", "--backbone", "ncf", "--max-steps", "20", "--iterations", "4",
+            "--cache", (folder / "cache").string()},
+           {"--budget", "10%", "--backbone", "ngcf", "--max-steps", "20", "--iterations", "4",
+            "--min-dim", "0", "--cache", (folder / "cache").string()},
+           {"--method", "full", "--backbone", "ngcf", "--max-steps", "10", "--budget", "100%"}}) {
     std::vector<std::string> line = {"demo", "--effort", "quick", "--out",
                                      (folder / std::to_string(run++)).string()};
     line.insert(line.end(), more.begin(), more.end());

@@ -3,8 +3,11 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "bet/model.h"
+#include "data/split.h"
+#include "data/synthetic.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -105,6 +108,46 @@ TEST(ModelFile, BothFormsServeTheSame) {
   }
   const Model without = Model::open(run.exported({"--serving", "materialised", "--without-seen"}));
   EXPECT_TRUE(without.seen_items(graph.user_id(0)).empty());
+}
+
+// What the runtime recommends, measured here, is what LibTorch's ranking measured.
+double served_recall(const Model& model) {
+  Dataset demo = synthetic_dataset({});
+  const Split split = make_split(demo, SplitKind::kRandom, 1);
+  double sum = 0;
+  double users = 0;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    const auto held = split.test(user);
+    if (held.empty()) continue;
+    std::set<std::string> wanted;
+    for (const ItemId item : held) wanted.insert(demo.items.name(item));
+    double hits = 0;
+    for (const ScoredItem& item : model.recommend(demo.users.name(user), 20)) {
+      hits += wanted.contains(std::string(item.item)) ? 1 : 0;
+    }
+    sum += hits / static_cast<double>(held.size());
+    ++users;
+  }
+  return sum / users;
+}
+
+TEST(ModelFile, OfEveryBackboneIsServedAsItWasMeasured) {
+  for (const char* backbone : {"mf", "lightgcn", "ngcf", "ncf"}) {
+    SCOPED_TRACE(backbone);
+    const TrainedRun run({"--backbone", backbone, "--budget", "10%", "--max-steps", "60"});
+    EXPECT_EQ(measured(run.model()), run.report["test"]);
+    const auto recall = run.report["test"]["recall@20"].get<double>();
+    EXPECT_GT(recall, 0.05);
+    const Model model = Model::open(run.model());
+    EXPECT_EQ(model.summary().backbone, backbone);
+    EXPECT_EQ(model.summary().table_bytes, run.report["used"]["bytes"]);
+    EXPECT_NEAR(served_recall(model), recall, 1e-3 * recall);
+    const ProgramResult verified = run_bet_serve({"verify", run.model()});
+    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+    const std::string small = run.exported({"--precision", "int8", "--serving", "materialised"});
+    EXPECT_NEAR(measured(small)["recall@20"].get<double>(), recall, 0.01 * recall);
+    EXPECT_NEAR(served_recall(Model::open(small)), recall, 0.01 * recall);
+  }
 }
 
 TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {

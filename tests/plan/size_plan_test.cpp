@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/plan_sampler.h"
 #include "support/expect_error.h"
 
 namespace bet {
@@ -42,6 +43,27 @@ TEST(MixedRandomPlan, SpendsTheBudgetExactlyOnEveryShape) {
       ASSERT_EQ(plan, mixed_random_plan(shape, params, step));
     }
   }
+}
+
+// NCF: both embeddings of a row have its size, and the budget counts both (METHOD sections 1, 6).
+TEST(TwoTables, AreCountedTwiceAndNeverBreakTheBudget) {
+  const TableShape shape{29'858, 40'981, 128, 1, 2};
+  EXPECT_EQ(shape.full_params(), 2U * 128U * 70'839U);
+  EXPECT_EQ(full_plan(shape).num_params(), shape.full_params());
+  const ResolvedBudget tenth = resolve_budget(parse_budget("10%"), shape);
+  EXPECT_EQ(tenth.params, 1'813'478U);
+  EXPECT_EQ(equal_plan(shape, tenth.params).largest_size(), 12U);
+  const std::vector<std::uint32_t> users(shape.num_users, 1);
+  const std::vector<std::uint32_t> items(shape.num_items, 1);
+  for (const std::uint64_t params : {tenth.params, tenth.params + 1, shape.min_params()}) {
+    EXPECT_EQ(mixed_random_plan(shape, params, 1).num_params(), params / 2 * 2);
+    EXPECT_EQ(PlanSampler(shape, params, users, items).draw(1, 2).plan.num_params(),
+              params / 2 * 2);
+  }
+  const SizePlan plan = equal_plan(shape, tenth.params);
+  EXPECT_EQ(plan.stored_bytes(Precision::kFloat32), 4U * 24U * 70'839U + 8U * 129U);
+  EXPECT_LE(plan.stored_bytes(Precision::kFloat32), tenth.bytes);
+  EXPECT_THROW(resolve_budget(parse_budget("141677p"), shape), Error) << "one below one a row";
 }
 
 TEST(MixedRandomPlan, IsSpreadAndIgnoresTheOrderOfRows) {

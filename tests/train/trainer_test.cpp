@@ -158,28 +158,40 @@ TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
   }
 }
 
-TEST(Trainer, PlansSideBySideGoOnFromACheckpoint) {
+TEST(Trainer, PlansSideBySideOfAnyBackboneGoOnFromACheckpoint) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const std::vector<SizePlan> plans = {test::toy_plan(split, 12), test::toy_plan(split, 5)};
-  const auto whole = train_to_convergence(split, graph, plans, {}, toy_schedule(), {});
-  Checkpoint state;
-  TrainingHooks hooks;
-  int asked = 0;
-  hooks.stop = [&]() -> bool {
-    if (asked++ == 25) throw Error("killed");
-    return false;
-  };
-  hooks.save_seconds = 0;
-  hooks.save = [&](const Checkpoint& checkpoint) {
-    state = checkpoint;
-    for (auto& [name, tensor] : state.tensors) tensor = tensor.clone();
-  };
-  EXPECT_THROW(train_to_convergence(split, graph, plans, {}, toy_schedule(), hooks), Error);
-  const auto resumed = train_to_convergence(split, graph, plans, {}, toy_schedule(), {}, &state);
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    EXPECT_TRUE(torch::equal(resumed[i].table.values, whole[i].table.values));
-    EXPECT_EQ(resumed[i].best_step, whole[i].best_step);
+  for (const BackboneKind* kind : backbones()) {
+    SCOPED_TRACE(kind->name);
+    ModelOptions options;
+    options.backbone = kind->name;
+    options.dim = 12;
+    const std::vector<SizePlan> plans = {test::toy_plan(split, 12, kind->tables),
+                                         test::toy_plan(split, 5, kind->tables)};
+    const auto train_all = [&](const TrainingHooks& hooks, const Checkpoint* from) {
+      return train_to_convergence(split, graph, plans, options, toy_schedule(), hooks, from);
+    };
+    const auto whole = train_all({}, nullptr);
+    Checkpoint state;
+    TrainingHooks hooks;
+    int asked = 0;
+    hooks.stop = [&]() -> bool {
+      if (asked++ == 25) throw Error("killed");
+      return false;
+    };
+    hooks.save_seconds = 0;
+    hooks.save = [&](const Checkpoint& checkpoint) {
+      state = checkpoint;
+      for (auto& [name, tensor] : state.tensors) tensor = tensor.clone();
+    };
+    EXPECT_THROW(train_all(hooks, nullptr), Error);
+    const auto resumed = train_all({}, &state);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      EXPECT_TRUE(torch::equal(resumed[i].table.values, whole[i].table.values));
+      EXPECT_EQ(resumed[i].best_step, whole[i].best_step);
+      if (!whole[i].table.weights.defined()) continue;
+      EXPECT_TRUE(torch::equal(resumed[i].table.weights, whole[i].table.weights));
+    }
   }
 }
 
