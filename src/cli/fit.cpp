@@ -335,7 +335,7 @@ class FitRun {
     result.search.stopped |=
         result.search.population.size() < options_.resolve_search().options.num_iterations;
     BET_CHECK(!result.search.population.empty(), "stopped before the first plan was measured");
-    result.trials = best_trials(result.search.population, choice.retrain_top);
+    result.trials = trials_to_retrain(result.search.population, choice.retrain_top);
     for (const Trial* trial : result.trials) result.plans.push_back(trial->sampled.plan);
     result.search_seconds = seconds_since(start);
     return result;

@@ -67,7 +67,9 @@ void FitCommand::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 1'000'000));
   command.add_option("--finetune-epochs", finetune_epochs, "epochs of a probe")
       ->check(CLI::Range(1, 100'000));
-  command.add_option("--retrain-top", retrain_top, "best plans that are trained from scratch")
+  command
+      .add_option("--retrain-top", retrain_top,
+                  "best plans that are trained from scratch, beside that of equal sizes")
       ->check(CLI::Range(1, 1'000));
   command.add_option("--selection", selection, "how plans are chosen: deepsets, simple or random")
       ->check(CLI::IsMember({"deepsets", "simple", "random"}))

@@ -151,19 +151,24 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
   return result;
 }
 
-std::vector<const Trial*> best_trials(const std::vector<Trial>& population, std::size_t count) {
+std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population,
+                                            std::size_t count) {
   std::vector<const Trial*> order;
   for (const Trial& trial : population) order.push_back(&trial);
   std::stable_sort(order.begin(), order.end(),
                    [](const Trial* a, const Trial* b) { return a->fitness > b->fitness; });
-  std::vector<const Trial*> best;
-  for (const Trial* trial : order) {
-    const bool known = std::any_of(best.begin(), best.end(), [&](const Trial* other) {
+  std::vector<const Trial*> chosen;
+  const auto add = [&](const Trial* trial) {
+    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Trial* other) {
       return other->sampled.plan == trial->sampled.plan;
     });
-    if (!known && best.size() < count) best.push_back(trial);
+    if (!known) chosen.push_back(trial);
+  };
+  for (const Trial* trial : order) {
+    if (chosen.size() < count) add(trial);
   }
-  return best;
+  if (!population.empty() && population[0].strategy == Strategy::kSpread) add(&population[0]);
+  return chosen;
 }
 
 }  // namespace bet

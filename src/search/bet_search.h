@@ -35,7 +35,10 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
                           const TableShape& shape, const Prober& prober, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks);
 
-// The plans of highest fitness, best first; without doubles.
-std::vector<const Trial*> best_trials(const std::vector<Trial>& population, std::size_t count);
+// Selective retraining: the plans of highest fitness, best first and without doubles, and behind
+// them the one of equal sizes where the search began with it. Probes start from the full-size model
+// and are short: they may underrate it, and then validation should say so.
+std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population,
+                                            std::size_t count);
 
 }  // namespace bet
