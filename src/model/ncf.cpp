@@ -60,7 +60,7 @@ struct Sides {
   std::int64_t products;  // columns of them: row_stride(size)
   std::int64_t num_users;
   at::Tensor inputs;   // m, float [rows, size]
-  at::Tensor vectors;  // float [rows, products + hidden]
+  at::Tensor vectors;  // float [rows, row_stride(products + hidden)]
 };
 
 Sides make_sides(const Layout& layout, const at::Tensor& rows, std::int64_t size,
@@ -70,10 +70,13 @@ Sides make_sides(const Layout& layout, const at::Tensor& rows, std::int64_t size
   sides.products = row_stride(static_cast<std::uint32_t>(size));
   sides.num_users = num_users;
   sides.inputs = part_of(rows, size, kHidden).contiguous();
-  sides.vectors = at::empty({rows.size(0), sides.products + layout.stride}, rows.options());
+  const std::int64_t used = sides.products + layout.stride;
+  const std::int64_t columns = row_stride(static_cast<std::uint32_t>(used));
+  sides.vectors = at::empty({rows.size(0), columns}, rows.options());
+  if (used < columns) sides.vectors.slice(1, used).zero_();
   sides.vectors.slice(1, 0, size).copy_(part_of(rows, size, kProducts));
   if (size < sides.products) sides.vectors.slice(1, size, sides.products).zero_();
-  const at::Tensor hidden = sides.vectors.slice(1, sides.products);
+  const at::Tensor hidden = sides.vectors.slice(1, sides.products, used);
   hidden.slice(0, 0, num_users)
       .copy_(at::addmm(layout.bias(weights), sides.inputs.slice(0, 0, num_users),
                        layout.of_users(weights).slice(0, 0, size)));
@@ -86,7 +89,7 @@ Sides make_sides(const Layout& layout, const at::Tensor& rows, std::int64_t size
 at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::Tensor& gradient,
                            const at::Tensor& weights, const at::Tensor& weights_gradient,
                            std::int64_t stride) {
-  const at::Tensor hidden = gradient.slice(1, sides.products);
+  const at::Tensor hidden = gradient.slice(1, sides.products, sides.products + layout.stride);
   const auto back = [&](const at::Tensor& side, const at::Tensor& inputs, const at::Tensor& weight,
                         const at::Tensor& weight_gradient) {
     weight_gradient.slice(0, 0, sides.size).copy_(at::mm(inputs.t(), side));
@@ -265,7 +268,8 @@ class Ncf final : public Backbone {
           .mul_(layout_.products(weights).slice(0, 0, sides.products));
       const at::Tensor head = layout_.hidden(weights);
       const at::Tensor order = units_in_order(head);
-      const at::Tensor hidden = sides.vectors.slice(1, sides.products);
+      const at::Tensor hidden =
+          sides.vectors.slice(1, sides.products, sides.products + layout_.stride);
       hidden.copy_((hidden * head.abs()).index_select(1, order));
       Scoring scoring = ModelColumns{first, static_cast<std::uint32_t>(sides.size)};
       scoring.first_hidden = first + static_cast<std::uint32_t>(sides.products);
