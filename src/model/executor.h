@@ -76,6 +76,10 @@ class Executor {
   virtual std::uint64_t free_bytes() const = 0;
 };
 
+// Results of this many bytes do not stay in a last-level cache until they are read; writing them
+// past it leaves it to the rows that are gathered (GatherArgs::past_cache).
+constexpr std::int64_t kLargeTable = std::int64_t{24} << 20;
+
 // Throws, saying what is missing, if this build or machine has no such device.
 Executor& executor_for(const at::Device& device);
 

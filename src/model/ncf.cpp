@@ -1,17 +1,19 @@
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "kernels/neumf.h"
 #include "model/backbone.h"
+#include "model/dense_product.h"
 #include "model/dense_weights.h"
 #include "model/tensor_pointers.h"
 
@@ -53,6 +55,65 @@ at::Tensor part_of(const at::Tensor& rows, std::int64_t size, Part part) {
   return rows.slice(1, part, 2 * size, 2);
 }
 
+// LibTorch copies every other column on one thread, and slowly: on the CPU it is done here.
+constexpr std::int64_t kGrain = 256;  // rows
+constexpr std::int64_t kAhead = 4;    // rows that are asked for before they are read
+
+// products[r], inputs[r] = the two embeddings of row index[r] of `table`; of row r without an
+// index.
+void deal_out(const at::Tensor& table, const at::Tensor& index, at::Tensor products,
+              at::Tensor inputs) {
+  const std::int64_t size = inputs.size(1);
+  if (!table.is_cpu()) {
+    const at::Tensor rows = index.defined() ? table.index_select(0, index) : table;
+    products.copy_(part_of(rows, size, kProducts));
+    inputs.copy_(part_of(rows, size, kHidden));
+    return;
+  }
+  const float* const from = table.data_ptr<float>();
+  const std::int32_t* const rows = index.defined() ? index.data_ptr<std::int32_t>() : nullptr;
+  at::parallel_for(0, inputs.size(0), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = begin; r < end; ++r) {
+      const float* const row = from + (rows != nullptr ? rows[r] : r) * table.size(1);
+      if (rows != nullptr && r + kAhead < end) {
+        const float* const next = from + rows[r + kAhead] * table.size(1);
+        for (std::int64_t c = 0; c < 2 * size; c += 16) __builtin_prefetch(next + c);
+      }
+      float* const g = products.data_ptr<float>() + r * products.stride(0);
+      float* const m = inputs.data_ptr<float>() + r * size;
+      for (std::int64_t c = 0; c < size; ++c) {
+        g[c] = row[2 * c];
+        m[c] = row[2 * c + 1];
+      }
+    }
+  });
+}
+
+// The way back: float [rows, stride], zero behind the embeddings.
+at::Tensor put_together(const at::Tensor& products, const at::Tensor& inputs, std::int64_t stride) {
+  const std::int64_t size = inputs.size(1);
+  if (!products.is_cpu()) {
+    const at::Tensor rows = at::zeros({inputs.size(0), stride}, inputs.options());
+    part_of(rows, size, kProducts).copy_(products);
+    part_of(rows, size, kHidden).copy_(inputs);
+    return rows;
+  }
+  const at::Tensor rows = at::empty({inputs.size(0), stride}, inputs.options());
+  at::parallel_for(0, inputs.size(0), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t r = begin; r < end; ++r) {
+      const float* const g = products.data_ptr<float>() + r * products.stride(0);
+      const float* const m = inputs.data_ptr<float>() + r * size;
+      float* const row = rows.data_ptr<float>() + r * stride;
+      for (std::int64_t c = 0; c < size; ++c) {
+        row[2 * c] = g[c];
+        row[2 * c + 1] = m[c];
+      }
+      std::fill(row + 2 * size, row + stride, 0.0F);
+    }
+  });
+  return rows;
+}
+
 // What the kernels score: by row its products, then its side of the hidden layer. The first
 // `num_users` rows are users'.
 struct Sides {
@@ -63,25 +124,26 @@ struct Sides {
   at::Tensor vectors;  // float [rows, row_stride(products + hidden)]
 };
 
-Sides make_sides(const Layout& layout, const at::Tensor& rows, std::int64_t size,
-                 std::int64_t num_users, const at::Tensor& weights) {
+// Of the rows of `table` at `index`, or of all where that is undefined.
+Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor& index,
+                 std::int64_t size, std::int64_t num_users, const at::Tensor& weights) {
+  const std::int64_t num_rows = index.defined() ? index.size(0) : table.size(0);
   Sides sides;
   sides.size = size;
   sides.products = row_stride(static_cast<std::uint32_t>(size));
   sides.num_users = num_users;
-  sides.inputs = part_of(rows, size, kHidden).contiguous();
+  sides.inputs = at::empty({num_rows, size}, table.options());
   const std::int64_t used = sides.products + layout.stride;
   const std::int64_t columns = row_stride(static_cast<std::uint32_t>(used));
-  sides.vectors = at::empty({rows.size(0), columns}, rows.options());
+  sides.vectors = at::empty({num_rows, columns}, table.options());
   if (used < columns) sides.vectors.slice(1, used).zero_();
-  sides.vectors.slice(1, 0, size).copy_(part_of(rows, size, kProducts));
+  deal_out(table, index, sides.vectors.slice(1, 0, size), sides.inputs);
   if (size < sides.products) sides.vectors.slice(1, size, sides.products).zero_();
   const at::Tensor hidden = sides.vectors.slice(1, sides.products, used);
-  hidden.slice(0, 0, num_users)
-      .copy_(at::addmm(layout.bias(weights), sides.inputs.slice(0, 0, num_users),
-                       layout.of_users(weights).slice(0, 0, size)));
-  hidden.slice(0, num_users)
-      .copy_(at::mm(sides.inputs.slice(0, num_users), layout.of_items(weights).slice(0, 0, size)));
+  multiply_rows(hidden.slice(0, 0, num_users), sides.inputs.slice(0, 0, num_users),
+                layout.of_users(weights).slice(0, 0, size), layout.bias(weights));
+  multiply_rows(hidden.slice(0, num_users), sides.inputs.slice(0, num_users),
+                layout.of_items(weights).slice(0, 0, size));
   return sides;
 }
 
@@ -90,24 +152,19 @@ at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::T
                            const at::Tensor& weights, const at::Tensor& weights_gradient,
                            std::int64_t stride) {
   const at::Tensor hidden = gradient.slice(1, sides.products, sides.products + layout.stride);
-  const auto back = [&](const at::Tensor& side, const at::Tensor& inputs, const at::Tensor& weight,
+  const at::Tensor inputs = at::empty({gradient.size(0), sides.size}, gradient.options());
+  const auto back = [&](std::int64_t first, std::int64_t last, const at::Tensor& weight,
                         const at::Tensor& weight_gradient) {
-    weight_gradient.slice(0, 0, sides.size).copy_(at::mm(inputs.t(), side));
-    return at::mm(side, weight.slice(0, 0, sides.size).t());
+    const at::Tensor side = hidden.slice(0, first, last);
+    multiply_rows(inputs.slice(0, first, last), side, weight.slice(0, 0, sides.size).t());
+    multiply_transposed(weight_gradient.slice(0, 0, sides.size), sides.inputs.slice(0, first, last),
+                        side);
   };
-  const at::Tensor users = hidden.slice(0, 0, sides.num_users);
-  const at::Tensor items = hidden.slice(0, sides.num_users);
-  layout.bias(weights_gradient).copy_(users.sum(0));
-  const at::Tensor rows = at::zeros({gradient.size(0), stride}, gradient.options());
-  part_of(rows, sides.size, kProducts).copy_(gradient.slice(1, 0, sides.size));
-  const at::Tensor inputs = part_of(rows, sides.size, kHidden);
-  inputs.slice(0, 0, sides.num_users)
-      .copy_(back(users, sides.inputs.slice(0, 0, sides.num_users), layout.of_users(weights),
-                  layout.of_users(weights_gradient)));
-  inputs.slice(0, sides.num_users)
-      .copy_(back(items, sides.inputs.slice(0, sides.num_users), layout.of_items(weights),
-                  layout.of_items(weights_gradient)));
-  return rows;
+  back(0, sides.num_users, layout.of_users(weights), layout.of_users(weights_gradient));
+  back(sides.num_users, gradient.size(0), layout.of_items(weights),
+       layout.of_items(weights_gradient));
+  sum_rows(layout.bias(weights_gradient), hidden.slice(0, 0, sides.num_users));
+  return put_together(gradient.slice(1, 0, sides.size), inputs, stride);
 }
 
 // The hidden units of positive weight, then those of negative, then the others; each as they are.
@@ -130,6 +187,7 @@ at::Tensor sum_places(const Batch& batch, const at::Tensor& by_place, const at::
   args.factor = factor.data_ptr<float>();
   args.out = by_row.data_ptr<float>();
   args.stride = static_cast<std::uint32_t>(by_place.size(1));
+  args.past_cache = by_row.numel() * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
   executor_for(by_place.device()).gather_rows(args, static_cast<std::size_t>(batch.num_rows()));
   return by_row;
 }
@@ -145,9 +203,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
                             const at::Tensor& weights, const Shape& shape, const Batch* batch) {
     const bool by_place = is_by_place(*batch);
-    const at::Tensor rows = by_place ? values.index_select(0, batch->rows) : values;
-    const Sides sides = make_sides(shape.layout, rows, shape.size,
-                                   by_place ? batch->size() : shape.num_users, weights);
+    const Sides sides = make_sides(shape.layout, values, by_place ? batch->rows : at::Tensor(),
+                                   shape.size, by_place ? batch->size() : shape.num_users, weights);
     const at::Tensor head = at::cat(
         {shape.layout.products(weights).slice(0, 0, sides.products), shape.layout.hidden(weights)});
     const at::Tensor contributions =
@@ -261,7 +318,7 @@ class Ncf final : public Backbone {
     std::uint32_t first = 0;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];
-      const Sides sides = make_sides(layout_, parameters.values_of(model),
+      const Sides sides = make_sides(layout_, parameters.values_of(model), at::Tensor(),
                                      size_of(parameters.models[model]), num_users_, weights);
       sides.vectors.slice(0, num_users_)
           .slice(1, 0, sides.products)

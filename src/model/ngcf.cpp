@@ -1,8 +1,6 @@
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -11,6 +9,7 @@
 #include "base/random.h"
 #include "model/backbone.h"
 #include "model/bpr_loss.h"
+#include "model/dense_product.h"
 #include "model/dense_weights.h"
 #include "model/tensor_pointers.h"
 
@@ -24,8 +23,6 @@ constexpr std::int64_t kLayers = 3;
 constexpr double kEdgeDropout = 0.1;
 constexpr double kMessageDropout = 0.1;
 constexpr std::uint32_t kEdges = 0;  // purpose; those of the messages are their layers, from 1
-// Larger results do not stay in a cache until they are read.
-constexpr std::int64_t kLargeTable = std::int64_t{24} << 20;
 
 std::uint32_t threshold_of(double share) { return static_cast<std::uint32_t>(share * 0x1p32); }
 
@@ -146,7 +143,8 @@ Layers run_layers(const Network& network, const at::Tensor& values, const at::Te
     const at::Tensor x = mix_neighbours(network, e, record);
     const at::Tensor weight =
         network.layout.both(weights, layer, e.size(1)).reshape({2 * e.size(1), stride});
-    const at::Tensor h = at::addmm(network.layout.bias(weights, layer), x, weight);
+    const at::Tensor h = rows_like(values, stride);
+    multiply_rows(h, x, weight, network.layout.bias(weights, layer));
     const at::Tensor inverse_norms = at::empty({h.size(0)}, h.options());
     ActivateArgs args;
     args.in = args.hidden = h.data_ptr<float>();
@@ -225,15 +223,16 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
       const std::int64_t inputs = e.size(1);
       kept.push_back(y_gradient);
       executor.beside([&] {
-        kept.push_back(at::mm(x.t(), y_gradient));
+        kept.push_back(at::empty({2 * inputs, stride}, x.options()));
+        multiply_transposed(kept.back(), x, y_gradient);
         network.layout.both(weights_gradient, layer, inputs)
             .copy_(kept.back().view({2, inputs, stride}));
-        kept.push_back(y_gradient.sum(0));
-        network.layout.bias(weights_gradient, layer).copy_(kept.back());
+        sum_rows(network.layout.bias(weights_gradient, layer), y_gradient);
       });
       const at::Tensor weight =
           network.layout.both(weights, layer, inputs).reshape({2 * inputs, stride});
-      const at::Tensor x_gradient = at::mm(y_gradient, weight.t());
+      const at::Tensor x_gradient = rows_like(x, 2 * inputs);
+      multiply_rows(x_gradient, y_gradient, weight.t());
       const at::Tensor own = layer == 0 ? vectors_gradient.slice(1, 0, inputs) : at::Tensor();
       next = mix_neighbours_back(network, x_gradient, x, e, own, record);
     }

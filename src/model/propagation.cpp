@@ -14,9 +14,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Results of this size do not stay in a last-level cache until the next layer reads them; writing
-// them past it leaves it to the rows that are gathered.
-constexpr std::int64_t kLargeTable = std::int64_t{24} << 20;
 
 // Rows of a layer, in full or in half length.
 void set_in(GatherArgs& args, const at::Tensor& rows) {

@@ -125,16 +125,21 @@ TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
 TEST(Trainer, SameSeedSameBitsForAnyThreadCount) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const SizePlan plan = test::toy_plan(split, 12);
-  const auto run = [&](int threads, std::uint64_t seed) {
-    torch::set_num_threads(threads);
-    ModelOptions options;
-    options.seed = seed;
-    return train(graph, plan, options, toy_schedule(), 20).table.values;
-  };
-  const torch::Tensor one = run(1, 1);
-  EXPECT_TRUE(torch::equal(one, run(2, 1)));
-  EXPECT_FALSE(torch::equal(one, run(1, 2)));
+  for (const BackboneKind* kind : backbones()) {
+    SCOPED_TRACE(kind->name);
+    const SizePlan plan = test::toy_plan(split, 12, kind->tables);
+    const auto run = [&](int threads, std::uint64_t seed) {
+      torch::set_num_threads(threads);
+      ModelOptions options;
+      options.backbone = kind->name;
+      options.seed = seed;
+      return train(graph, plan, options, toy_schedule(), 20).table.values;
+    };
+    const torch::Tensor one = run(1, 1);
+    EXPECT_TRUE(torch::equal(one, run(2, 1)));
+    EXPECT_TRUE(torch::equal(one, run(3, 1)));
+    EXPECT_FALSE(torch::equal(one, run(1, 2)));
+  }
 }
 
 TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
