@@ -14,7 +14,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-
 // Rows of a layer, in full or in half length.
 void set_in(GatherArgs& args, const at::Tensor& rows) {
   args.in = nullptr;
