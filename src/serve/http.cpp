@@ -17,6 +17,7 @@ namespace {
 struct HttpCommand {
   std::string model;
   HttpOptions http;
+  std::size_t threads = 0;  // one per core
   double timeout_seconds = 10;
 };
 
@@ -69,13 +70,12 @@ void add_http(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("http", "serve recommendations over HTTP");
   const auto options = std::make_shared<HttpCommand>();  // owned by the parser's callback
   HttpOptions& http = options->http;
-  http.num_threads = std::clamp(std::thread::hardware_concurrency(), 1U, 256U);
   command.add_option("MODEL", options->model, "a model file; SIGHUP has it read again")->required();
   command.add_option("--port", http.port, "where to listen; 0: any free port")->required();
   command.add_option("--host", http.host, "a name or an address of this machine")
       ->capture_default_str();
-  command.add_option("--threads", http.num_threads, "threads that answer")
-      ->check(CLI::Range(1, 256))
+  command.add_option("--threads", options->threads, "threads that answer; 0: one per core")
+      ->check(CLI::Range(0, 256))
       ->capture_default_str();
   command.add_option("--queue", http.queue_limit, "requests that may wait; others get 503")
       ->check(CLI::Range(1, 10'000))
@@ -89,6 +89,8 @@ void add_http(CLI::App& app) {
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   command.callback([options] {
+    const std::size_t cores = std::clamp(std::thread::hardware_concurrency(), 1U, 256U);
+    options->http.num_threads = options->threads > 0 ? options->threads : cores;
     options->http.timeout =
         std::chrono::milliseconds(static_cast<long>(options->timeout_seconds * 1000));
     serve(*options);

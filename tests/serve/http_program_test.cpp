@@ -164,7 +164,7 @@ TEST_F(HttpProgram, NamesWhatKeepsItFromServing) {
   for (const std::vector<std::string>& usage :
        std::vector<std::vector<std::string>>{{model_},
                                              {model_, "--port", "65536"},
-                                             {model_, "--port", "0", "--threads", "0"},
+                                             {model_, "--port", "0", "--threads", "257"},
                                              {model_, "--port", "0", "--queue", "0"},
                                              {model_, "--port", "0", "--timeout", "0"}}) {
     ServerProcess process(usage);
