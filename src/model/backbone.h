@@ -69,7 +69,7 @@ class Backbone {
 };
 
 // How a backbone is trained by the schedule `fast` (train/schedule.h): chosen on validation
-// (docs/studies/schedule.md).
+// (docs/results.md).
 struct FastTraining {
   std::uint32_t user_passes = 5;
   double learning_rate = 0.1;
