@@ -3,7 +3,7 @@
 
 BET := build/release/bet
 
-.PHONY: build run test bench bench-peers package package-runtime cuda format check setup
+.PHONY: build run test benches bench bench-peers package package-runtime cuda format check setup
 
 setup:
 	@tools/setup.sh
@@ -21,13 +21,16 @@ test: setup
 	cmake --build --preset dev
 	ctest --preset dev
 
-bench: build
+benches: build
+	cmake --build --preset release --target bet_bench bet_peer_export bet_serve_bench
+
+bench: benches
 	build/release/bet_bench
 
 # The peers first: bet_serve_bench is built with the one it finds.
 bench-peers:
 	@tools/setup.sh packages.txt packages-peers.txt
-	@$(MAKE) build
+	@$(MAKE) benches
 	bench/peers/run.py
 
 # .deb and .tar.gz into build/package: of runtime and trainer, or of the runtime alone without LibTorch.
