@@ -55,7 +55,7 @@ at::Tensor part_of(const at::Tensor& rows, std::int64_t size, Part part) {
   return rows.slice(1, part, 2 * size, 2);
 }
 
-// LibTorch copies every other column on one thread, and slowly: on the CPU it is done here.
+// LibTorch's copies of every other column are slow on the CPU: there it is done here.
 constexpr std::int64_t kGrain = 256;  // rows
 constexpr std::int64_t kAhead = 4;    // rows that are asked for before they are read
 
