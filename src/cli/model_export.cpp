@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "model/backbone.h"
+#include "model/dense_weights.h"
 #include "runtime/model_writer.h"
 
 namespace bet {
@@ -77,13 +78,14 @@ std::vector<DenseWeights> weights_to_store(const Backbone& backbone, MaskedTable
   if (table.weights.defined()) table.weights = table.weights.clone();
   std::vector<DenseWeights> stored;
   for (const NamedWeights& named : backbone.named_weights(table)) {
-    at::Tensor values = named.values;
-    if (precision != Precision::kFloat32) values.copy_(values.to(at::kHalf));
-    const at::Tensor flat = values.reshape({-1, values.size(-1)}).contiguous();
-    stored.push_back({named.name,
-                      static_cast<std::uint32_t>(flat.size(0)),
-                      static_cast<std::uint32_t>(flat.size(1)),
-                      {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()}});
+    const at::Tensor flat = named.values.reshape({-1, named.values.size(-1)}).contiguous();
+    DenseWeights one = {named.name,
+                        static_cast<std::uint32_t>(flat.size(0)),
+                        static_cast<std::uint32_t>(flat.size(1)),
+                        {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()}};
+    round_as_stored(one, precision);
+    fill_weights(named.values, one.values);
+    stored.push_back(std::move(one));
   }
   return stored;
 }

@@ -1,5 +1,7 @@
 #include "model/backbone.h"
 
+#include <ATen/ops/cat.h>
+
 #include <array>
 
 #include "base/error.h"
@@ -17,6 +19,23 @@ namespace {
 constexpr std::array<const BackboneKind*, 4> kBackbones = {&kMf, &kLightGcn, &kNgcf, &kNcf};
 
 }  // namespace
+
+Ranking side_by_side(std::span<const Ranking> models) {
+  if (models.size() == 1) return models[0];
+  Ranking all;
+  std::vector<at::Tensor> vectors;
+  std::uint32_t first = 0;
+  for (const Ranking& model : models) {
+    Scoring scoring = model.models.at(0);
+    scoring.columns.first += first;
+    scoring.first_hidden += first;
+    all.models.push_back(scoring);
+    vectors.push_back(model.vectors);
+    first += static_cast<std::uint32_t>(model.vectors.size(1));
+  }
+  all.vectors = at::cat(vectors, 1);
+  return all;
+}
 
 MaskedTable Backbone::initial(std::span<const SizePlan> plans, std::uint64_t seed) const {
   return make_table(plans, seed);

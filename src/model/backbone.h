@@ -41,6 +41,9 @@ struct Ranking {
   std::vector<Scoring> models;  // by model: which of its columns make a score, and how
 };
 
+// One of all models, from one of each that has its columns from 0 on.
+Ranking side_by_side(std::span<const Ranking> models);
+
 // Dense weights under their name in the model file: a view of two dimensions, or of three whose
 // first two are the file's rows.
 struct NamedWeights {

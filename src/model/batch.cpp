@@ -1,10 +1,12 @@
 #include "model/batch.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include "base/error.h"
 #include "model/executor.h"
+#include "model/tensor_pointers.h"
 
 namespace bet {
 
@@ -26,5 +28,20 @@ Batch::Batch(std::uint32_t size, std::uint32_t pool, std::int64_t num_rows,
 }
 
 void Batch::group() { executor_for(rows.device()).group_places(*this); }
+
+at::Tensor Batch::sum_places(const at::Tensor& by_place, const at::Tensor& factor,
+                             bool past_cache) const {
+  const at::Tensor by_row = at::empty({num_rows(), by_place.size(1)}, by_place.options());
+  GatherArgs args;
+  args.offsets = long_words(offsets);
+  args.columns = words(places);
+  args.in = by_place.data_ptr<float>();
+  args.factor = factor.data_ptr<float>();
+  args.out = by_row.data_ptr<float>();
+  args.stride = static_cast<std::uint32_t>(by_place.size(1));
+  args.past_cache = past_cache;
+  executor_for(by_place.device()).gather_rows(args, static_cast<std::size_t>(num_rows()));
+  return by_row;
+}
 
 }  // namespace bet

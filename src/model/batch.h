@@ -35,6 +35,11 @@ class Batch {
   // Groups `rows`.
   void group();
 
+  // Rows by place, float [num_places, stride], summed into rows of the table, times *factor. Call
+  // with `past_cache` where the result is not read at once.
+  at::Tensor sum_places(const at::Tensor& by_place, const at::Tensor& factor,
+                        bool past_cache = false) const;
+
  private:
   std::uint32_t size_;
   std::uint32_t pool_;

@@ -56,18 +56,7 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const at::Tensor contributions = context->get_saved_variables()[0];
     const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
-    const at::Tensor factor = gradients[0].contiguous();
-    const at::Tensor gradient =
-        at::empty({batch->num_rows(), contributions.size(1)}, contributions.options());
-    GatherArgs args;
-    args.offsets = long_words(batch->offsets);
-    args.columns = words(batch->places);
-    args.in = contributions.data_ptr<float>();
-    args.factor = factor.data_ptr<float>();
-    args.out = gradient.data_ptr<float>();
-    args.stride = static_cast<std::uint32_t>(contributions.size(1));
-    executor_for(contributions.device())
-        .gather_rows(args, static_cast<std::size_t>(batch->num_rows()));
+    const at::Tensor gradient = batch->sum_places(contributions, gradients[0].contiguous());
     return {gradient, at::Tensor(), at::Tensor()};
   }
 };

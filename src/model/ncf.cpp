@@ -177,19 +177,10 @@ at::Tensor units_in_order(const at::Tensor& head) {
 // A small batch takes less work by place than by row of the table.
 bool is_by_place(const Batch& batch) { return batch.num_places() < batch.num_rows(); }
 
-// Sums rows by place into rows of the table, times *factor.
-at::Tensor sum_places(const Batch& batch, const at::Tensor& by_place, const at::Tensor& factor) {
-  const at::Tensor by_row = at::empty({batch.num_rows(), by_place.size(1)}, by_place.options());
-  GatherArgs args;
-  args.offsets = long_words(batch.offsets);
-  args.columns = words(batch.places);
-  args.in = by_place.data_ptr<float>();
-  args.factor = factor.data_ptr<float>();
-  args.out = by_row.data_ptr<float>();
-  args.stride = static_cast<std::uint32_t>(by_place.size(1));
-  args.past_cache = by_row.numel() * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
-  executor_for(by_place.device()).gather_rows(args, static_cast<std::size_t>(batch.num_rows()));
-  return by_row;
+// Whether the sums over places of such rows are too large for the caches.
+bool is_large(const Batch& batch, const at::Tensor& by_place) {
+  const std::int64_t values = batch.num_rows() * by_place.size(1);
+  return values * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
 }
 
 class NcfLoss : public torch::autograd::Function<NcfLoss> {
@@ -251,7 +242,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     const at::Tensor factor = gradients[0].contiguous();
     const at::Tensor weights_gradient = at::zeros_like(weights);
     const bool by_place = is_by_place(*batch);
-    const at::Tensor by_vector = by_place ? saved[2] : sum_places(*batch, saved[2], factor);
+    const at::Tensor by_vector =
+        by_place ? saved[2] : batch->sum_places(saved[2], factor, is_large(*batch, saved[2]));
     const at::Tensor rows =
         make_sides_back(layout, sides, by_vector, weights, weights_gradient, stride);
     if (by_place) weights_gradient.mul_(factor);
@@ -260,7 +252,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
         .slice(0, 0, sides.products)
         .copy_(head.slice(0, 0, sides.products));
     layout.hidden(weights_gradient).copy_(head.slice(0, sides.products));
-    const at::Tensor values_gradient = by_place ? sum_places(*batch, rows, factor) : rows;
+    const at::Tensor values_gradient =
+        by_place ? batch->sum_places(rows, factor, is_large(*batch, rows)) : rows;
     return {values_gradient, weights_gradient, at::Tensor(), at::Tensor()};
   }
 };
@@ -313,9 +306,7 @@ class Ncf final : public Backbone {
   // The heads are folded into the vectors: that of the products into the items', the absolute
   // values of the hidden one into both sides, its positive units first.
   Ranking ranking(const MaskedTable& parameters) const override {
-    Ranking ranking;
-    std::vector<at::Tensor> vectors;
-    std::uint32_t first = 0;
+    std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];
       const Sides sides = make_sides(layout_, parameters.values_of(model), at::Tensor(),
@@ -328,16 +319,13 @@ class Ncf final : public Backbone {
       const at::Tensor hidden =
           sides.vectors.slice(1, sides.products, sides.products + layout_.stride);
       hidden.copy_((hidden * head.abs()).index_select(1, order));
-      Scoring scoring = ModelColumns{first, static_cast<std::uint32_t>(sides.size)};
-      scoring.first_hidden = first + static_cast<std::uint32_t>(sides.products);
+      Scoring scoring(0, static_cast<std::uint32_t>(sides.size));
+      scoring.first_hidden = static_cast<std::uint32_t>(sides.products);
       scoring.num_positive = static_cast<std::uint32_t>(head.gt(0).sum().item<std::int64_t>());
       scoring.num_negative = static_cast<std::uint32_t>(head.lt(0).sum().item<std::int64_t>());
-      ranking.models.push_back(scoring);
-      vectors.push_back(sides.vectors);
-      first += static_cast<std::uint32_t>(sides.vectors.size(1));
+      models.push_back({sides.vectors, {scoring}});
     }
-    ranking.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
-    return ranking;
+    return side_by_side(models);
   }
 
   std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const override {

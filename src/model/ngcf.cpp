@@ -287,17 +287,12 @@ class Ngcf final : public Backbone {
   }
 
   Ranking ranking(const MaskedTable& parameters) const override {
-    Ranking ranking;
-    std::vector<at::Tensor> vectors;
-    std::uint32_t first = 0;
+    std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
-      vectors.push_back(vectors_of(parameters, model, nullptr));
-      const auto width = static_cast<std::uint32_t>(vectors.back().size(1));
-      ranking.models.emplace_back(ModelColumns{first, width});
-      first += width;
+      const at::Tensor vectors = vectors_of(parameters, model, nullptr);
+      models.push_back({vectors, {Scoring(0, static_cast<std::uint32_t>(vectors.size(1)))}});
     }
-    ranking.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
-    return ranking;
+    return side_by_side(models);
   }
 
   std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const override {
