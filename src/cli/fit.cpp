@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/resident_memory.h"
+#include "baselines/method.h"
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/interrupt.h"
@@ -64,26 +66,12 @@ AskedBudget resolve(const FitCommand& options, const TableShape& shape) {
           budget.covers_full};
 }
 
-// The plan of a method that needs no search.
-SizePlan plan_without_search(const FitCommand& options, const TableShape& shape,
-                             const AskedBudget& budget, const Split& split) {
-  if (budget.covers_full) return full_plan(shape);
-  const std::uint64_t params = budget.resolved.params;
-  if (options.method == "mr") return mixed_random_plan(shape, params, options.seed);
-  if (options.method == "sided") {
-    const Frequencies frequencies = train_frequencies(split);
-    return PlanSampler(shape, params, frequencies.users, frequencies.items)
-        .sided_plan(options.user_share);
-  }
-  return equal_plan(shape, params);
-}
-
-// What the search leaves for retraining and for the report.
+// What a method leaves for retraining and for the report.
 struct Searched {
-  std::vector<SizePlan> plans;
-  std::vector<const Trial*> trials;  // by plan
+  Proposal proposal;
+  std::vector<const Trial*> trials;  // of the search: by plan
   SearchResult search;
-  Pretrained full;
+  std::optional<Pretrained> full;
   double pretrain_seconds = 0;
   double search_seconds = 0;
 };
@@ -102,6 +90,32 @@ Json trial_json(const Trial& trial) {
           {"largest_size", trial.sampled.plan.largest_size()},
           {"seconds", trial.seconds}};
 }
+
+// What was retrained and chosen, where there was a choice.
+void report_plans(const Searched& searched, const FitResult& result, Json& report) {
+  const Proposal& proposal = searched.proposal;
+  if (!proposal.note.empty()) report["note"] = proposal.note;
+  const bool named = !proposal.labels.empty();
+  if (searched.trials.empty() && !named) return;
+  report["chosen"] =
+      named ? Json(proposal.labels[result.chosen]) : trial_json(*searched.trials[result.chosen]);
+  report["retrained"] = Json::array();
+  for (std::size_t i = 0; i < proposal.plans.size(); ++i) {
+    const Json validation = metrics_json(result.plan_validation[i]);
+    if (named) {
+      report["retrained"].push_back({{"plan", proposal.labels[i]}, {"validation", validation}});
+    } else {
+      report["retrained"].push_back(
+          {{"iteration", searched.trials[i]->iteration}, {"validation", validation}});
+    }
+  }
+}
+
+double share_of_full(const SizePlan& plan) {
+  return static_cast<double>(plan.num_params()) / static_cast<double>(plan.shape().full_params());
+}
+
+double four_digits(double value) { return std::round(value * 1e4) / 1e4; }
 
 // Propagated vectors are as wide as the plan's largest size, which is the mean size at least: where
 // not even that fits, nothing is begun.
@@ -137,8 +151,9 @@ void print_summary(const Json& report, const std::filesystem::path& folder) {
     std::printf("%-11s recall@20 %.4f  ndcg@20 %.4f\n", part, metrics["recall@20"].get<double>(),
                 metrics["ndcg@20"].get<double>());
   };
-  std::printf("%-11s %s parameters, %s bytes", "used",
+  std::printf("%-11s %s parameters (%.2f %% of the full table), %s bytes", "used",
               with_commas(report["used"]["params"]).c_str(),
+              100 * report["used"]["share"].get<double>(),
               with_commas(report["used"]["bytes"]).c_str());
   if (!report["budget"].is_null()) {
     std::printf(" (budget %s: %s, %s)", report["budget"]["requested"].get<std::string>().c_str(),
@@ -194,7 +209,6 @@ class FitRun {
                            {"test", parts.test}};
     const AskedBudget budget = resolve(options_, shape);
     if (!options_.budget.empty()) check_vectors_can_fit(options_, shape, budget.resolved);
-    const bool searches = options_.method == "bet" && !budget.covers_full;
     const double load_seconds = seconds_since(start);
     if (!folder_of_run) {
       folder_of_run = RunFolder::create(options_.folder(), options_.overwrite);
@@ -212,18 +226,15 @@ class FitRun {
     hooks.log = [&](const std::string& text) { run.log(text); };
     hooks.stop = take_interrupt;
     if (!options_.quiet) hooks.progress = [&](const Progress& p) { line.show(p); };
-    Searched searched;
-    if (searches) {
-      searched = search(split, shape, budget.resolved.params, fit, hooks, run, hash);
-    } else {
-      searched.plans = {plan_without_search(options_, shape, budget, split)};
-    }
-    for (const SizePlan& plan : searched.plans) check_promise(plan, options_, budget.json);
-    const FitResult result = fit_plans(split, searched.plans, fit, hooks, run.checkpoint(),
-                                       identity(hash), options_.resume);
+    const Searched searched = search(split, shape, budget, fit, hooks, run, hash);
+    const std::vector<SizePlan>& plans = searched.proposal.plans;
+    for (const SizePlan& plan : plans) check_promise(plan, options_, budget.json);
+    const FitResult result =
+        fit_plans(split, plans, fit, hooks, run.checkpoint(), identity(hash), options_.resume);
+    std::filesystem::remove(method_state(run));
     line.end();
 
-    const SizePlan& plan = searched.plans[result.chosen];
+    const SizePlan& plan = plans[result.chosen];
     Json report = {{"dataset", about_data},
                    {"backbone", options_.backbone},
                    {"method", options_.method},
@@ -231,29 +242,25 @@ class FitRun {
                    {"budget", budget.json},
                    {"used",
                     {{"params", plan.num_params()},
+                     {"share", four_digits(share_of_full(plan))},
                      {"bytes", exported_table_bytes(plan, export_choice(options_))},
                      {"file_bytes", nullptr}}},
                    {"validation", metrics_json(result.validation)},
                    {"test", metrics_json(result.test)}};
-    if (searches) {
-      report["full"] = {{"validation", metrics_json(searched.full.validation)}};
-    } else if (budget.covers_full) {
+    if (searched.full) {
+      report["full"] = {{"validation", metrics_json(searched.full->validation)}};
+    } else if (plan.num_params() == shape.full_params()) {
       report["full"] = {{"validation", report["validation"]}};
     }
     report["trials"] = Json::array();
     for (const Trial& trial : searched.search.population) {
       report["trials"].push_back(trial_json(trial));
     }
-    if (searches) {
-      report["chosen"] = trial_json(*searched.trials[result.chosen]);
-      report["retrained"] = Json::array();
-      for (std::size_t i = 0; i < searched.plans.size(); ++i) {
-        report["retrained"].push_back({{"iteration", searched.trials[i]->iteration},
-                                       {"validation", metrics_json(result.plan_validation[i])}});
-      }
-    }
-    report["interrupted"] = result.interrupted || searched.search.stopped;
-    report["steps"] = {{"pretrain", searched.full.steps},
+    report_plans(searched, result, report);
+    report["interrupted"] = result.interrupted || searched.proposal.stopped;
+    report["trainings"] = {{"search", searched.proposal.trainings}, {"retrain", plans.size()}};
+    report["steps"] = {{"pretrain", searched.full ? searched.full->steps : 0},
+                       {"search", searched.proposal.steps},
                        {"train", result.train_steps},
                        {"best", result.best_step},
                        {"final", result.final_steps}};
@@ -297,48 +304,95 @@ class FitRun {
     return text;
   }
 
-  // Pretraining and Algorithm 1; leaves the plans to retrain, best first.
-  Searched search(const Split& split, const TableShape& shape, std::uint64_t params,
+  static std::filesystem::path method_state(const RunFolder& run) {
+    return run.checkpoint() / "method.ckpt";
+  }
+
+  // The method's plans to retrain, those of the search best first.
+  Searched search(const Split& split, const TableShape& shape, const AskedBudget& budget,
                   const FitOptions& fit, const TrainingHooks& hooks, RunFolder& run,
                   const std::string& data_hash) const {
+    Searched result;
+    const MethodKind* const method = options_.kind();
+    // A cap that holds everything ends no growth.
+    const bool nothing_to_cut = !options_.budget.empty() && budget.covers_full &&
+                                (method == nullptr || method->budget == BudgetUse::kNeeded);
+    if (nothing_to_cut) {
+      result.proposal.plans = {full_plan(shape)};
+      return result;
+    }
+    const Graph graph = make_graph(split, TrainingPart::kTrain).to(fit.device);
+    const Clock::time_point start = Clock::now();
+    const auto pretrained = [&]() -> Pretrained {
+      const Clock::time_point begin = Clock::now();
+      TrainingHooks pretrain_hooks = hooks;
+      if (hooks.progress) {
+        pretrain_hooks.progress = [&](Progress progress) {
+          progress.phase = "pretrain";
+          hooks.progress(progress);
+        };
+      }
+      result.full = pretrain(split, graph, shape, fit.model, fit.schedule, pretrain_hooks,
+                             options_.cache_folder(), pretrained_identity(data_hash),
+                             run.checkpoint() / "pretrain.ckpt");
+      result.pretrain_seconds = seconds_since(begin);
+      return *result.full;
+    };
+    if (method == nullptr) {
+      search_by_fitness(split, graph, shape, budget.resolved.params, fit, hooks, run,
+                        identity(data_hash), pretrained(), result);
+    } else {
+      const MethodOptions method_options = options_.resolve_method();
+      MethodInput input{split,
+                        graph,
+                        shape,
+                        std::nullopt,
+                        fit,
+                        method_options,
+                        hooks,
+                        method_state(run),
+                        identity(data_hash),
+                        pretrained};
+      if (!budget.covers_full) input.params = budget.resolved.params;
+      result.proposal = method->propose(input);
+      BET_CHECK(!result.proposal.plans.empty(), "--method ", options_.method, " made no plan");
+      if (!result.proposal.note.empty()) say(run, result.proposal.note);
+    }
+    result.search_seconds = seconds_since(start) - result.pretrain_seconds;
+    return result;
+  }
+
+  // Algorithm 1.
+  void search_by_fitness(const Split& split, const Graph& graph, const TableShape& shape,
+                         std::uint64_t params, const FitOptions& fit, const TrainingHooks& hooks,
+                         const RunFolder& run, const std::string& whose, const Pretrained& theta,
+                         Searched& result) const {
     FitCommand::SearchChoice choice = options_.resolve_search();
-    RunStore store(run.path() / "run.db", identity(data_hash));
+    const std::uint32_t asked = choice.options.num_iterations;
+    RunStore store(run.path() / "run.db", whose);
     // Once retraining has begun the search is over, however short it was cut: the state on disk is
     // of the plans that were best then.
     const bool is_over = options_.resume && has_fit_state(run.checkpoint());
     if (is_over) {
       choice.options.num_iterations = static_cast<std::uint32_t>(store.trials(shape).size());
     }
-    const Graph graph = make_graph(split, TrainingPart::kTrain).to(fit.device);
-    Searched result;
-    Clock::time_point start = Clock::now();
-    TrainingHooks pretrain_hooks = hooks;
-    if (hooks.progress) {
-      pretrain_hooks.progress = [&](Progress progress) {
-        progress.phase = "pretrain";
-        hooks.progress(progress);
-      };
-    }
-    result.full = pretrain(split, graph, shape, fit.model, fit.schedule, pretrain_hooks,
-                           options_.cache_folder(), pretrained_identity(data_hash),
-                           run.checkpoint() / "pretrain.ckpt");
-    result.pretrain_seconds = seconds_since(start);
-    start = Clock::now();
     const Frequencies frequencies = train_frequencies(split);
     const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
-    const MaskedTable full = result.full.table.to(fit.device);
+    const MaskedTable full = theta.table.to(fit.device);
     const Schedule finetune = finetune_schedule(
         choice.probe_schedule, split.counts().train,
         static_cast<std::uint32_t>(graph.active_users.size(0)), choice.finetune_epochs);
-    const Prober prober(split, graph, full, result.full.validation.score(), fit.model, finetune);
+    const Prober prober(split, graph, full, theta.validation.score(), fit.model, finetune);
     result.search = search_plans(sampler, frequencies, shape, prober, store, choice.options, hooks);
-    result.search.stopped |=
-        result.search.population.size() < options_.resolve_search().options.num_iterations;
-    BET_CHECK(!result.search.population.empty(), "stopped before the first plan was measured");
-    result.trials = trials_to_retrain(result.search.population, choice.retrain_top);
-    for (const Trial* trial : result.trials) result.plans.push_back(trial->sampled.plan);
-    result.search_seconds = seconds_since(start);
-    return result;
+    const std::vector<Trial>& population = result.search.population;
+    BET_CHECK(!population.empty(), "stopped before the first plan was measured");
+    result.trials = trials_to_retrain(population, choice.retrain_top);
+    for (const Trial* trial : result.trials) {
+      result.proposal.plans.push_back(trial->sampled.plan);
+    }
+    result.proposal.trainings = population.size();
+    result.proposal.steps = population.size() * finetune.max_steps;
+    result.proposal.stopped = result.search.stopped || population.size() < asked;
   }
 
   // What decides the full-size model: nothing of the search or the budget.
@@ -346,7 +400,7 @@ class FitRun {
     constexpr std::string_view kOther[] = {
         "data",  "threads",    "budget",          "method",      "effort",
         "final", "iterations", "finetune-epochs", "retrain-top", "selection",
-        "cache", "candidates", "min-dim"};
+        "cache", "candidates", "min-dim",         "user-share",  "memory-weight"};
     std::string text = data_hash;
     for (const ConfigEntry& entry : options_.to_config()) {
       if (std::find(std::begin(kOther), std::end(kOther), entry.key) != std::end(kOther)) continue;

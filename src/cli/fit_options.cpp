@@ -19,13 +19,14 @@ struct Effort {
   std::uint32_t finetune_epochs;
   std::uint32_t retrain_top;
   bool paper_probes;  // as METHOD section 5 has them; else with the training's batches
+  std::uint32_t ciess_trainings;
 };
 
 // DESIGN gives `paper` the paper's schedule; `fast` is as good or better, fifty times faster, and
 // leaves the time to the probes.
-constexpr Effort kEfforts[] = {{"quick", "fast", 1, 8, 50, 2, 2, false},
-                               {"normal", "fast", 2, 30, 100, 5, 3, false},
-                               {"paper", "fast", 3, 50, 100, 10, 5, true}};
+constexpr Effort kEfforts[] = {{"quick", "fast", 1, 8, 50, 2, 2, false, 33},
+                               {"normal", "fast", 2, 30, 100, 5, 3, false, 330},
+                               {"paper", "fast", 3, 50, 100, 10, 5, true, 330}};
 
 const Effort& find_effort(const std::string& name) {
   for (const Effort& effort : kEfforts) {
@@ -37,6 +38,16 @@ const Effort& find_effort(const std::string& name) {
 TrainingPart parse_part(const std::string& name) {
   if (name == "train") return TrainingPart::kTrain;
   return name == "all" ? TrainingPart::kAll : TrainingPart::kTrainAndValidation;
+}
+
+// Of the methods that take a budget in this way: "esapn, full".
+std::string names_of(BudgetUse use) {
+  std::string names;
+  for (const MethodKind* kind : methods()) {
+    if (kind->budget != use) continue;
+    names += (names.empty() ? "" : ", ") + std::string(kind->name);
+  }
+  return names;
 }
 
 std::string shortest(double value) {
@@ -54,14 +65,19 @@ std::string shortest(double value) {
 
 void FitCommand::add_to(CLI::App& command) {
   data.add_to(command);
-  command.add_option("--budget", budget, "5%, 450000p, 1.8MB or 2MiB; optional for full");
-  command
-      .add_option("--method", method,
-                  "bet (search), full, es (equal sizes), mr (mixed random) or sided (equal sizes "
-                  "within each side)")
-      ->check(CLI::IsMember({"bet", "full", "es", "mr", "sided"}))
+  command.add_option("--budget", budget,
+                     "5%, 450000p, 1.8MB or 2MiB; " + names_of(BudgetUse::kCap) + ": optional; " +
+                         names_of(BudgetUse::kNone) + ": cannot be given one");
+  std::vector<std::string> method_names = {"bet"};
+  std::string about = "bet (search)";
+  for (const MethodKind* other : methods()) {
+    method_names.emplace_back(other->name);
+    about += ", " + std::string(other->name) + " (" + std::string(other->about) + ")";
+  }
+  command.add_option("--method", method, about)
+      ->check(CLI::IsMember(method_names))
       ->capture_default_str();
-  command.add_option("--iterations", iterations, "plans that the search probes")
+  command.add_option("--iterations", iterations, "plans that the search probes, or ciess trains")
       ->check(CLI::Range(1, 1'000'000));
   command.add_option("--candidates", candidates, "plans drawn for each to choose from")
       ->check(CLI::Range(1, 1'000'000));
@@ -74,9 +90,12 @@ void FitCommand::add_to(CLI::App& command) {
   command.add_option("--selection", selection, "how plans are chosen: deepsets, simple or random")
       ->check(CLI::IsMember({"deepsets", "simple", "random"}))
       ->capture_default_str();
-  command.add_option("--user-share", user_share, "users' share of the budget; for sided")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  command
+      .add_option("--user-share", user_share,
+                  "sided: users' share of the budget (default: the best on validation)")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--memory-weight", memory_weight, "ciess: lambda, of the sizes in the reward")
+      ->check(CLI::Range(0.0, 1000.0));
   command.add_option("--cache", cache, "folder that keeps pretrained models");
   std::vector<std::string> names;
   for (const BackboneKind* kind : backbones()) names.emplace_back(kind->name);
@@ -136,20 +155,24 @@ void FitCommand::add_to(CLI::App& command) {
 
 std::filesystem::path FitCommand::folder() const {
   if (!out.empty()) return out;
-  return std::filesystem::path("runs") /
-         (dataset_name(data.path) + "-" + backbone + "-" + method + "-" +
-          (budget.empty() ? "full" : budget) + "-" + std::to_string(seed));
+  const std::string size = !budget.empty() ? budget : method == "full" ? "full" : "any";
+  return std::filesystem::path("runs") / (dataset_name(data.path) + "-" + backbone + "-" + method +
+                                          "-" + size + "-" + std::to_string(seed));
 }
 
 FitOptions FitCommand::resolve() const {
-  BET_CHECK(!budget.empty() || method == "full", "--method ", method, " needs --budget");
+  const BudgetUse use = kind() != nullptr ? kind()->budget : BudgetUse::kNeeded;
+  BET_CHECK(!budget.empty() || use != BudgetUse::kNeeded, "--method ", method, " needs --budget");
+  BET_CHECK(budget.empty() || use != BudgetUse::kNone, "--method ", method,
+            " cannot be given --budget ", budget,
+            ": it has no way to aim at a size and reports the one that it reaches");
   BET_CHECK(min_dim <= dim, "--min-dim ", min_dim, " is above --dim ", dim);
-  const BackboneKind& kind = find_backbone(backbone);
-  BET_CHECK(min_dim > 0 || kind.uses_graph, "--min-dim 0 needs a graph: with ", backbone,
+  const BackboneKind& base = find_backbone(backbone);
+  BET_CHECK(min_dim > 0 || base.uses_graph, "--min-dim 0 needs a graph: with ", backbone,
             " a user or an item without parameters has no score");
-  BET_CHECK(std::uint64_t{dim} * kind.tables <= kMostColumns, "--dim ", dim, " is too large for ",
-            backbone, ", which has ", kind.tables, " embeddings a row; at most ",
-            kMostColumns / kind.tables);
+  BET_CHECK(std::uint64_t{dim} * base.tables <= kMostColumns, "--dim ", dim, " is too large for ",
+            backbone, ", which has ", base.tables, " embeddings a row; at most ",
+            kMostColumns / base.tables);
   const Effort& preset = find_effort(effort);
   FitOptions options;
   options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule, backbone);
@@ -190,8 +213,20 @@ FitCommand::SearchChoice FitCommand::resolve_search() const {
   return choice;
 }
 
+MethodOptions FitCommand::resolve_method() const {
+  return {.trainings = iterations.value_or(find_effort(effort).ciess_trainings),
+          .user_share = user_share,
+          .memory_weight = memory_weight};
+}
+
 TableShape FitCommand::shape_of(const Dataset& dataset) const {
-  return {dataset.num_users(), dataset.num_items(), dim, min_dim, find_backbone(backbone).tables};
+  TableShape shape{dataset.num_users(), dataset.num_items(), dim, min_dim,
+                   find_backbone(backbone).tables};
+  if (kind() != nullptr) {
+    shape.masks = kind()->masks;
+    if (kind()->empty_rows) shape.min_dim = 0;
+  }
+  return shape;
 }
 
 std::filesystem::path FitCommand::cache_folder() const {
@@ -245,7 +280,14 @@ Config FitCommand::to_config() const {
     config_entries.push_back({"batch-size", std::to_string(resolved.batch_size), false});
   }
   add_if("budget", budget);
-  if (method == "sided") config_entries.push_back({"user-share", shortest(user_share), false});
+  const auto add_number = [&](const char* key, const std::optional<double>& value) {
+    if (value) config_entries.push_back({key, shortest(*value), false});
+  };
+  add_number("user-share", user_share);
+  add_number("memory-weight", memory_weight);
+  if (method == "ciess") {
+    config_entries.push_back({"iterations", std::to_string(*resolve_method().trainings), false});
+  }
   if (method == "bet") {
     const SearchChoice search = resolve_search();
     config_entries.push_back({"iterations", std::to_string(search.options.num_iterations), false});
@@ -253,6 +295,8 @@ Config FitCommand::to_config() const {
     config_entries.push_back({"finetune-epochs", std::to_string(search.finetune_epochs), false});
     config_entries.push_back({"retrain-top", std::to_string(search.retrain_top), false});
     config_entries.push_back({"selection", selection});
+  }
+  if (method == "bet" || kind()->pretrains) {
     config_entries.push_back(
         {"cache", std::filesystem::absolute(cache_folder()).lexically_normal().string()});
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "baselines/method.h"
 #include "cli/data_options.h"
 #include "cli/run_folder.h"
 #include "search/bet_search.h"
@@ -23,7 +24,8 @@ struct FitCommand {
   std::optional<std::uint32_t> finetune_epochs;
   std::optional<std::uint32_t> retrain_top;
   std::string cache;  // empty: under the user's cache folder
-  double user_share = 0.9;
+  std::optional<double> user_share;
+  std::optional<double> memory_weight;
   std::string backbone = "lightgcn";
   std::string effort = "normal";
   std::string schedule;  // empty: the effort's
@@ -68,10 +70,14 @@ struct FitCommand {
   };
   SearchChoice resolve_search() const;
 
+  // What `method` is; null for the search itself.
+  const MethodKind* kind() const { return find_method(method); }
+  MethodOptions resolve_method() const;
+
   // Where pretrained models are kept.
   std::filesystem::path cache_folder() const;
 
-  // The table before any budget.
+  // The table before any budget, with what the method's plans may have.
   TableShape shape_of(const Dataset& dataset) const;
 
   // Every option as resolved, to be kept with the run and to start it again.

@@ -27,8 +27,9 @@ FileBackbone file_backbone(std::string_view name) {
 // What is stored of a table, or of the vectors made of it.
 struct StoredRows {
   at::Tensor values;   // float [users + items, columns]
-  at::Tensor sizes;    // int16: values of each row
+  at::Tensor sizes;    // int16: values of each row, where its last one ends
   at::Tensor as_read;  // the values after rounding
+  at::Tensor kept;     // float, as the values: 1 where one is kept; undefined: the first are
 };
 
 void round_rows(at::Tensor& values, const std::int16_t* sizes, Precision precision) {
@@ -51,6 +52,9 @@ StoredRows rows_to_store(const Backbone& backbone, const MaskedTable& table,
     rows.sizes.fill_(static_cast<std::int16_t>(rows.values.size(1)));
   } else {
     rows.values = table.values.slice(1, 0, table.models[0].width).contiguous().clone();
+    if (table.kept.defined()) {
+      rows.kept = table.kept.slice(1, 0, table.models[0].width).contiguous();
+    }
   }
   rows.as_read = rows.values.clone();
   round_rows(rows.as_read, rows.sizes.data_ptr<std::int16_t>(), choice.precision);
@@ -67,7 +71,17 @@ SideToWrite side_of(const IdTable& ids, const StoredRows& rows, std::uint32_t ta
   const std::int16_t* const sizes = rows.sizes.data_ptr<std::int16_t>() + first;
   for (std::uint32_t i = 0; i < ids.size(); ++i) {
     side.ids.push_back(ids.name(i));
-    side.sizes.push_back(static_cast<std::uint32_t>(sizes[i]) / tables);
+    const std::uint32_t size = static_cast<std::uint32_t>(sizes[i]) / tables;
+    if (!rows.kept.defined()) {
+      side.sizes.push_back(size);
+      continue;
+    }
+    const float* const kept = rows.kept.data_ptr<float>() + (first + i) * rows.kept.size(1);
+    std::vector<std::uint32_t>& columns = side.columns.emplace_back();
+    for (std::uint32_t column = 0; column < size; ++column) {
+      if (kept[column * tables] != 0) columns.push_back(column);
+    }
+    side.sizes.push_back(static_cast<std::uint32_t>(columns.size()));
   }
   return side;
 }
@@ -130,7 +144,7 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
   TableShape vectors = plan.shape();
   vectors.max_dim *= 1 + choice.layers_in_vector;
   const std::uint64_t width =
-      plan.largest_size() + std::uint64_t{choice.layers_in_vector} * plan.shape().max_dim;
+      plan.width() + std::uint64_t{choice.layers_in_vector} * plan.shape().max_dim;
   const std::uint64_t row = value_bytes(choice.precision, width) + scale_bytes(choice.precision);
   return table_bytes(0, vectors, choice.precision) + vectors.num_rows() * row;
 }
@@ -153,6 +167,7 @@ std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset&
   exact.precision = RowPrecision::kFloat32;
   const auto backbone = make_backbone(exact, graph);
   const StoredRows rows = rows_to_store(*backbone, table, choice);
+  model.layout = rows.kept.defined() ? RowLayout::kMasked : RowLayout::kPrefix;
   MaskedTable as_read = table;  // what the reader will have
   if (!choice.materialised) {
     model.weights = weights_to_store(*backbone, as_read, choice.precision);

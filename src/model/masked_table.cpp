@@ -3,8 +3,10 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -49,15 +51,40 @@ MaskedTable MaskedTable::only(std::size_t model) const {
     const auto index = static_cast<std::int64_t>(model);
     table.weights = weights.slice(0, index, index + 1).clone();
   }
+  if (kept.defined()) {
+    table.kept = kept.slice(1, columns.first, columns.first + row_stride(columns.width))
+                     .clone(at::MemoryFormat::Contiguous);
+  }
   return table;
 }
 
 MaskedTable MaskedTable::to(const at::Device& device) const {
   return {values.to(device), sizes.to(device), models,
-          weights.defined() ? weights.to(device) : weights};
+          weights.defined() ? weights.to(device) : weights,
+          kept.defined() ? kept.to(device) : kept};
 }
 
 namespace {
+
+// The plan's mask in its model's columns of `kept`, both values of a column where it has two; gives
+// the end of each row's last kept column.
+void apply_mask(const SizePlan& plan, const ModelColumns& columns, at::Tensor& kept,
+                std::int16_t* ends) {
+  const TableShape& shape = plan.shape();
+  for (std::uint64_t row = 0; row < shape.num_rows(); ++row) {
+    float* const out =
+        kept.data_ptr<float>() + row * static_cast<std::uint64_t>(kept.size(1)) + columns.first;
+    const std::span<const std::uint8_t> mask =
+        plan.mask().subspan(row * shape.max_dim, plan.width());
+    std::uint32_t end = 0;
+    for (std::uint32_t column = 0; column < mask.size(); ++column) {
+      for (std::uint32_t t = 0; t < shape.tables; ++t)
+        out[column * shape.tables + t] = mask[column];
+      if (mask[column] != 0) end = column + 1;
+    }
+    ends[row] = static_cast<std::int16_t>(end * shape.tables);
+  }
+}
 
 // Columns and sizes of the plans side by side, all values zero.
 MaskedTable empty_table(std::span<const SizePlan> plans) {
@@ -67,7 +94,7 @@ MaskedTable empty_table(std::span<const SizePlan> plans) {
   for (const SizePlan& plan : plans) {
     BET_CHECK(plan.shape().num_rows() == plans[0].shape().num_rows(), "plans of ",
               plan.shape().num_rows(), " and ", plans[0].shape().num_rows(), " rows side by side");
-    const std::uint32_t width = plan.largest_size() * plan.shape().tables;
+    const std::uint32_t width = plan.width() * plan.shape().tables;
     table.models.push_back({columns, width});
     columns += row_stride(width);
   }
@@ -82,6 +109,15 @@ MaskedTable empty_table(std::span<const SizePlan> plans) {
         *next_size++ = static_cast<std::int16_t>(size * plan.shape().tables);
       }
     }
+  }
+  const bool has_mask = std::any_of(plans.begin(), plans.end(),
+                                    [](const SizePlan& plan) { return !plan.mask().empty(); });
+  if (!has_mask) return table;
+  table.kept = at::ones({num_rows, stride}, at::kFloat);
+  for (std::size_t model = 0; model < plans.size(); ++model) {
+    if (plans[model].mask().empty()) continue;
+    apply_mask(plans[model], table.models[model], table.kept,
+               table.sizes.data_ptr<std::int16_t>() + static_cast<std::int64_t>(model) * num_rows);
   }
   return table;
 }
@@ -108,6 +144,7 @@ MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
       }
     }
   });
+  if (table.kept.defined()) table.values.mul_(table.kept);
   return table;
 }
 
@@ -124,6 +161,7 @@ MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans
     table.values.slice(1, columns.first, columns.first + columns.width)
         .copy_(full.values.slice(1, 0, columns.width).mul(mask));
   }
+  if (table.kept.defined()) table.values.mul_(table.kept);
   if (full.weights.defined()) {
     table.weights = full.weights.repeat({static_cast<std::int64_t>(plans.size()), 1});
   }

@@ -20,13 +20,15 @@ struct ModelColumns {
 // row n keeps the first size(n) of the plan's columns, the others are zero and never move. No wider
 // than the plans' largest sizes, so memory and work shrink with the budget. Where a row has two
 // embeddings (TableShape::tables) they alternate, a value of the first, a value of the second, and
-// sizes and widths count both: a row still keeps its first columns. With them the dense weights of
-// each model, where its backbone has any.
+// sizes and widths count both: a row still keeps its first columns. Under a plan with a mask a
+// row's size is where its last kept column ends, and `kept` says which of them it keeps. With them
+// the dense weights of each model, where its backbone has any.
 struct MaskedTable {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]
   std::vector<ModelColumns> models;
   at::Tensor weights;  // float [models, floats of the backbone's layout], or undefined
+  at::Tensor kept;     // float [rows, stride], 1 where a value is kept; undefined without masks
 
   std::int64_t num_rows() const { return values.size(0); }
   std::int64_t stride() const { return values.size(1); }

@@ -81,7 +81,8 @@ std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precisi
   const std::uint64_t rows = std::min(params, shape.num_rows());  // that may have values
   // Half a byte more for each row of int4 at worst.
   const std::uint64_t halves = precision == Precision::kInt4 ? rows : 0;
-  return counts + value_bytes(precision, params + halves) + scale_bytes(precision) * rows;
+  return counts + value_bytes(precision, params + halves) +
+         (scale_bytes(precision) + shape.mask_bytes()) * rows;
 }
 
 Budget parse_budget(std::string_view text) {

@@ -16,17 +16,21 @@ struct TableShape {
   std::uint32_t max_dim = 128;  // d_max in the paper
   std::uint32_t min_dim = 1;    // 0 where a row's vector can come from its neighbours alone
   std::uint32_t tables = 1;     // embeddings of a row, each of its size; NCF has two
+  bool masks = false;           // rows keep any columns, not the first: stored with a bit for each
 
   std::uint64_t num_rows() const { return num_users + num_items; }
   std::uint64_t full_params() const { return total_size(max_dim) * tables; }
   std::uint64_t min_params() const { return tables * (min_dim == 0 ? 1 : total_size(min_dim)); }
+  // Of a row's mask as stored, where the row has values.
+  std::uint64_t mask_bytes() const { return masks ? (std::uint64_t{max_dim} + 7) / 8 : 0; }
   // Sum of all rows' sizes if each has this one.
   std::uint64_t total_size(std::uint64_t size) const { return num_rows() * size; }
 };
 
 // Most bytes that a table of `params` values takes as stored, however they are shared out: rows are
 // grouped by size, so that sizes cost one count per size and side; int8 and int4 have a scale for
-// each row that has values, and int4 rows may end in half a byte. Exact for fp32 and fp16.
+// each row that has values, and int4 rows may end in half a byte; masks are a bitmap for each such
+// row. Exact for fp32 and fp16 without masks.
 std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precision precision);
 
 // A memory limit as a person writes it.

@@ -47,14 +47,32 @@ SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_size
   };
   user_counts_ = count(user_sizes_);
   item_counts_ = count(item_sizes_);
+  width_ = largest_size_;
+}
+
+SizePlan SizePlan::masked(const TableShape& shape, std::vector<std::uint8_t> mask) {
+  BET_CHECK(shape.masks && mask.size() == shape.total_size(shape.max_dim), "a mask of ",
+            mask.size(), " places for a table of ", shape.num_rows(), " x ", shape.max_dim);
+  std::vector<std::uint16_t> sizes(shape.num_rows(), 0);
+  std::uint32_t width = 0;
+  for (std::size_t place = 0; place < mask.size(); ++place) {
+    BET_CHECK(mask[place] <= 1, "a mask of ", unsigned{mask[place]}, ", which is not 0 or 1");
+    if (mask[place] == 0) continue;
+    ++sizes[place / shape.max_dim];
+    width = std::max(width, static_cast<std::uint32_t>(place % shape.max_dim) + 1);
+  }
+  SizePlan plan = cut_in_two(shape, sizes);
+  plan.mask_ = std::move(mask);
+  plan.width_ = width;
+  return plan;
 }
 
 std::uint64_t SizePlan::stored_bytes(Precision precision) const {
   std::uint64_t bytes = table_bytes(0, shape_, precision);
   for (const auto& counts : {user_counts_, item_counts_}) {
     for (std::uint64_t size = 1; size < counts.size(); ++size) {
-      bytes +=
-          counts[size] * (value_bytes(precision, size * shape_.tables) + scale_bytes(precision));
+      bytes += counts[size] * (value_bytes(precision, size * shape_.tables) +
+                               scale_bytes(precision) + (mask_.empty() ? 0 : shape_.mask_bytes()));
     }
   }
   return bytes;

@@ -9,13 +9,17 @@
 namespace bet {
 
 // An embedding size for every user and every item (the paper's action *a*). Row n of the table
-// keeps its first sizes[n] columns. Invariant: every size lies within [min_dim, max_dim] of its
-// shape. Immutable; any thread may read.
+// keeps its first sizes[n] columns or, in a plan with a mask, any of that number. Invariant: every
+// size lies within [min_dim, max_dim] of its shape. Immutable; any thread may read.
 class SizePlan {
  public:
   // Throws if a count or a size does not fit the shape.
   SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_sizes,
            std::vector<std::uint16_t> item_sizes);
+
+  // With a mask, of a shape with masks: 1 where a row keeps a column, else 0, by row (users first)
+  // and max_dim columns.
+  static SizePlan masked(const TableShape& shape, std::vector<std::uint8_t> mask);
 
   const TableShape& shape() const { return shape_; }
   std::span<const std::uint16_t> user_sizes() const { return user_sizes_; }
@@ -23,18 +27,23 @@ class SizePlan {
   // Of all tables together.
   std::uint64_t num_params() const { return num_params_; }
 
+  // As given to masked(); empty where rows keep their first columns.
+  std::span<const std::uint8_t> mask() const { return mask_; }
+
   // Rows of each size, by size: 0 to max_dim.
   std::span<const std::uint32_t> user_counts() const { return user_counts_; }
   std::span<const std::uint32_t> item_counts() const { return item_counts_; }
 
-  // Of the table as stored.
+  // Of the table as stored, masks included.
   std::uint64_t stored_bytes(Precision precision) const;
 
-  // W: no wider table is ever needed to train this plan.
   std::uint32_t largest_size() const { return largest_size_; }
+  // W: no wider table is ever needed to train this plan. With a mask it may exceed the largest
+  // size.
+  std::uint32_t width() const { return width_; }
 
   friend bool operator==(const SizePlan& a, const SizePlan& b) {
-    return a.user_sizes_ == b.user_sizes_ && a.item_sizes_ == b.item_sizes_;
+    return a.user_sizes_ == b.user_sizes_ && a.item_sizes_ == b.item_sizes_ && a.mask_ == b.mask_;
   }
 
  private:
@@ -43,8 +52,10 @@ class SizePlan {
   std::vector<std::uint16_t> item_sizes_;
   std::vector<std::uint32_t> user_counts_;
   std::vector<std::uint32_t> item_counts_;
+  std::vector<std::uint8_t> mask_;
   std::uint64_t num_params_ = 0;
   std::uint32_t largest_size_ = 0;
+  std::uint32_t width_ = 0;
 };
 
 // Every row at max_dim.

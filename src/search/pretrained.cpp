@@ -39,6 +39,7 @@ std::optional<Pretrained> from_cache(const std::filesystem::path& path, const st
   if (kept.tensors.contains("weights")) result.table.weights = kept.tensor("weights");
   result.validation = read_metrics(kept, "validation");
   result.steps = static_cast<std::uint64_t>(kept.number("steps"));
+  result.best_step = static_cast<std::uint64_t>(kept.number("best_step"));
   result.from_cache = true;
   return result;
 }
@@ -49,7 +50,8 @@ void keep(const Pretrained& model, const std::filesystem::path& path, const std:
   checkpoint.texts = {{"identity", identity}};
   checkpoint.tensors = {{"table", model.table.values}};
   if (model.table.weights.defined()) checkpoint.tensors["weights"] = model.table.weights;
-  checkpoint.numbers = {{"steps", static_cast<double>(model.steps)}};
+  checkpoint.numbers = {{"steps", static_cast<double>(model.steps)},
+                        {"best_step", static_cast<double>(model.best_step)}};
   save_metrics(checkpoint, "validation", model.validation);
   write_checkpoint(checkpoint, path);
 }
@@ -95,6 +97,7 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
   result.table = trained.table;
   result.validation = trained.validation;
   result.steps = trained.steps;
+  result.best_step = trained.best_step;
   try {
     keep(result, path, identity);
     std::filesystem::remove(state_path);  // the cache has it now

@@ -129,6 +129,7 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
   final_model.texts = {{"identity", identity}};
   final_model.tensors = {{"table", result.table.values}, {"sizes", sizes_as_floats(result.table)}};
   if (result.table.weights.defined()) final_model.tensors["weights"] = result.table.weights;
+  if (result.table.kept.defined()) final_model.tensors["kept"] = result.table.kept;
   write_checkpoint(final_model, folder / "final.ckpt");
   std::filesystem::remove(state_path);
   return result;
@@ -142,6 +143,7 @@ FinalModel read_final_model(const std::filesystem::path& folder, const TableShap
   model.table.values = checkpoint.tensor("table");
   model.table.sizes = checkpoint.tensor("sizes").view({1, -1}).to(at::kShort);
   if (checkpoint.tensors.contains("weights")) model.table.weights = checkpoint.tensor("weights");
+  if (checkpoint.tensors.contains("kept")) model.table.kept = checkpoint.tensor("kept");
   BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()) &&
                 model.table.sizes.size(1) == model.table.num_rows(),
             path.string(), ": a model of ", model.table.num_rows(), " users and items for data of ",

@@ -53,15 +53,27 @@ void ModelInTraining::run_step() {
   MaskedTable parameters = table_;
   parameters.values = table_.values.detach().set_requires_grad(true);
   std::vector<at::Tensor> inputs = {parameters.values};
+  if (filter_ != nullptr) {
+    const std::vector<at::Tensor> own = filter_->parameters();
+    inputs.insert(inputs.end(), own.begin(), own.end());
+    parameters.values = filter_->filtered(parameters.values);
+  }
   if (weights_adam_) {
     parameters.weights = table_.weights.detach().set_requires_grad(true);
     inputs.push_back(parameters.weights);
   }
   const at::Tensor loss = backbone_->loss(parameters, {executor_, batch_, adam_.device_record()});
-  const std::vector<at::Tensor> gradients = torch::autograd::grad({loss}, inputs, {ones_});
+  std::vector<at::Tensor> gradients = torch::autograd::grad({loss}, inputs, {ones_});
+  // A value that is not kept is zero, and without a gradient it stays so.
+  if (table_.kept.defined()) gradients[0].mul_(table_.kept);
+  if (filter_ != nullptr) {
+    gradients[0] = gradients[0].contiguous();
+    const std::size_t own = filter_->parameters().size();
+    filter_->update(std::span(gradients).subspan(1, own), loss);
+  }
   // The regulariser l2 * sum of the batch's squared rows / size comes out of Adam's pass.
   adam_.step(table_, gradients[0], {&batch_, *options_.l2}, loss);
-  if (weights_adam_) weights_adam_->step(weights_, gradients[1], {}, loss);
+  if (weights_adam_) weights_adam_->step(weights_, gradients.back(), {}, loss);
 }
 
 void ModelInTraining::step() {
@@ -93,7 +105,10 @@ std::vector<double> ModelInTraining::take_mean_losses() {
 
 Ranking ModelInTraining::ranking() const {
   const c10::AutoGradMode no_gradient(false);
-  return backbone_->ranking(table_);
+  if (filter_ == nullptr) return backbone_->ranking(table_);
+  MaskedTable filtered = table_;
+  filtered.values = filter_->filtered(table_.values).contiguous();
+  return backbone_->ranking(filtered);
 }
 
 ModelInTraining::State ModelInTraining::state() {
@@ -131,11 +146,56 @@ void ModelInTraining::restore(const State& state) {
   num_steps_ = state.records.at(0).steps;
 }
 
+Checkpoint checkpoint_of(ModelInTraining& model) {
+  const ModelInTraining::State state = model.state();
+  Checkpoint checkpoint;
+  checkpoint.tensors = {
+      {"table", state.values}, {"moment1", state.moment1}, {"moment2", state.moment2}};
+  if (state.weights.defined()) {
+    checkpoint.tensors["weights"] = state.weights;
+    checkpoint.tensors["weights moment1"] = state.weights_moment1;
+    checkpoint.tensors["weights moment2"] = state.weights_moment2;
+  }
+  checkpoint.numbers["models"] = static_cast<double>(state.records.size());
+  const auto put = [&](const std::string& name, const StepRecord& record) {
+    checkpoint.numbers[name + " steps"] = static_cast<double>(record.steps);
+    checkpoint.numbers[name + " loss"] = record.loss_sum;
+  };
+  for (std::size_t i = 0; i < state.records.size(); ++i) {
+    put("record " + std::to_string(i), state.records[i]);
+    put("taken " + std::to_string(i), state.taken[i]);
+  }
+  return checkpoint;
+}
+
+void restore(ModelInTraining& model, const Checkpoint& checkpoint) {
+  ModelInTraining::State state;
+  state.values = checkpoint.tensor("table");
+  state.moment1 = checkpoint.tensor("moment1");
+  state.moment2 = checkpoint.tensor("moment2");
+  if (checkpoint.tensors.contains("weights")) {
+    state.weights = checkpoint.tensor("weights");
+    state.weights_moment1 = checkpoint.tensor("weights moment1");
+    state.weights_moment2 = checkpoint.tensor("weights moment2");
+  }
+  const auto get = [&](const std::string& name) {
+    StepRecord record;
+    record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
+    record.loss_sum = checkpoint.number(name + " loss");
+    return record;
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(checkpoint.number("models")); ++i) {
+    state.records.push_back(get("record " + std::to_string(i)));
+    state.taken.push_back(get("taken " + std::to_string(i)));
+  }
+  model.restore(state);
+}
+
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
                              const ModelOptions& options, const Schedule& schedule) {
   const BackboneKind& kind = find_backbone(options.backbone);
   std::uint64_t columns = 0;
-  for (const SizePlan& plan : plans) columns += row_stride(plan.largest_size() * kind.tables);
+  for (const SizePlan& plan : plans) columns += row_stride(plan.width() * kind.tables);
   const std::uint64_t entries =
       schedule.entries_for(static_cast<std::uint32_t>(graph.active_users.size(0)));
   // Parameters, moments and the best so far; layers, vectors and gradients twice, because what was

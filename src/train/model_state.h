@@ -12,9 +12,27 @@
 #include "model/executor.h"
 #include "model/row_adam.h"
 #include "train/batch_sampler.h"
+#include "train/checkpoint.h"
 #include "train/schedule.h"
 
 namespace bet {
+
+// What a method puts between the table and the backbone, and trains along with them. On the
+// table's device; everything but filtered()'s arguments must stay at the same place in memory from
+// step to step, because a GPU replays the first one.
+class TableFilter {
+ public:
+  virtual ~TableFilter() = default;
+
+  // What the backbone gets for `values`, by LibTorch's operators, so that autograd knows the way
+  // back to them and to parameters().
+  virtual at::Tensor filtered(const at::Tensor& values) = 0;
+
+  // Of its own, as leaves that require a gradient, and one step of theirs. `loss` is that of the
+  // batch.
+  virtual std::vector<at::Tensor> parameters() { return {}; }
+  virtual void update(std::span<const at::Tensor> /*gradients*/, const at::Tensor& /*loss*/) {}
+};
 
 // Models in training side by side, one for each plan: one table, the same batches, one pass over
 // the graph for all; each is what it would be alone, up to rounding. On the device of `graph`,
@@ -27,6 +45,9 @@ class ModelInTraining {
   ModelInTraining(const Graph& graph, MaskedTable table, const ModelOptions& options,
                   const Schedule& schedule);
 
+  // Trains through a filter from now on; before the first step. It must outlive the model.
+  void use(TableFilter& filter) { filter_ = &filter; }
+
   // One step of every model; on the GPU it may not be done yet. Throws, naming the step, if a loss
   // was not finite: on the GPU some steps later.
   void step();
@@ -35,11 +56,14 @@ class ModelInTraining {
   // the device.
   std::vector<double> take_mean_losses();
 
-  // Of the models as they are now.
+  // Of the models as they are now, through the filter if there is one.
   Ranking ranking() const;
 
   std::uint64_t num_steps() const { return num_steps_; }
   const MaskedTable& table() const { return table_; }
+  // Of the last step.
+  const Batch& batch() const { return batch_; }
+  const Backbone& backbone() const { return *backbone_; }
   Executor& executor() const { return executor_; }
 
   // All that is needed to go on to the same bits, and back.
@@ -70,11 +94,16 @@ class ModelInTraining {
   std::optional<RowAdam> weights_adam_;  // none without weights
   BatchSampler sampler_;
   Batch batch_;
+  TableFilter* filter_ = nullptr;
   at::Tensor ones_;  // the losses' gradient
   std::unique_ptr<Executor::Loop> loop_;
   std::uint64_t num_steps_ = 0;
   std::vector<StepRecord> taken_;
 };
+
+// The state as a checkpoint, and back. Throws on one of another plan.
+Checkpoint checkpoint_of(ModelInTraining& model);
+void restore(ModelInTraining& model, const Checkpoint& checkpoint);
 
 // Device memory that a training of these plans takes, about.
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,

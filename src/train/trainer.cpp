@@ -66,49 +66,7 @@ class Training {
 
   Checkpoint state() {
     pause();
-    const ModelInTraining::State state = model_.state();
-    Checkpoint checkpoint;
-    checkpoint.tensors = {
-        {"table", state.values}, {"moment1", state.moment1}, {"moment2", state.moment2}};
-    if (state.weights.defined()) {
-      checkpoint.tensors["weights"] = state.weights;
-      checkpoint.tensors["weights moment1"] = state.weights_moment1;
-      checkpoint.tensors["weights moment2"] = state.weights_moment2;
-    }
-    checkpoint.numbers["models"] = static_cast<double>(state.records.size());
-    const auto put = [&](const std::string& name, const StepRecord& record) {
-      checkpoint.numbers[name + " steps"] = static_cast<double>(record.steps);
-      checkpoint.numbers[name + " loss"] = record.loss_sum;
-    };
-    for (std::size_t model = 0; model < state.records.size(); ++model) {
-      put("record " + std::to_string(model), state.records[model]);
-      put("taken " + std::to_string(model), state.taken[model]);
-    }
-    return checkpoint;
-  }
-
-  void restore(const Checkpoint& checkpoint) {
-    ModelInTraining::State state;
-    state.values = checkpoint.tensor("table");
-    state.moment1 = checkpoint.tensor("moment1");
-    state.moment2 = checkpoint.tensor("moment2");
-    if (checkpoint.tensors.contains("weights")) {
-      state.weights = checkpoint.tensor("weights");
-      state.weights_moment1 = checkpoint.tensor("weights moment1");
-      state.weights_moment2 = checkpoint.tensor("weights moment2");
-    }
-    const auto get = [&](const std::string& name) {
-      StepRecord record;
-      record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
-      record.loss_sum = checkpoint.number(name + " loss");
-      return record;
-    };
-    for (std::size_t model = 0; model < static_cast<std::size_t>(checkpoint.number("models"));
-         ++model) {
-      state.records.push_back(get("record " + std::to_string(model)));
-      state.taken.push_back(get("taken " + std::to_string(model)));
-    }
-    model_.restore(state);
+    return checkpoint_of(model_);
   }
 
   // Whether it is time to save; after a measurement also if saving costs next to nothing.
@@ -292,7 +250,7 @@ std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
   Convergence convergence(plans.size(), schedule.patience);
   const Evaluator evaluator(split, HeldOut::kValidation, graph);
   if (state != nullptr) {
-    training.restore(*state);
+    restore(training.model(), *state);
     convergence.restore(*state, training.model().table());
   }
   const auto save = [&] {
@@ -325,7 +283,7 @@ std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizeP
                                        const Checkpoint* state) {
   Training training(graph, plans, model, schedule, hooks);
   bool stopped = false;
-  if (state != nullptr) training.restore(*state);
+  if (state != nullptr) restore(training.model(), *state);
   while (training.model().num_steps() < num_steps) {
     stopped = training.step();
     if (stopped) break;

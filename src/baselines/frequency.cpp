@@ -1,0 +1,52 @@
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "baselines/method.h"
+#include "plan/allocate.h"
+#include "plan/plan_sampler.h"
+
+namespace bet {
+namespace {
+
+// Users and items share one budget: a row's part of it depends on its frequency alone.
+SizePlan plan_of(double exponent, const MethodInput& input, const Frequencies& frequencies) {
+  std::vector<std::uint32_t> all = frequencies.users;
+  all.insert(all.end(), frequencies.items.begin(), frequencies.items.end());
+  const std::vector<std::uint32_t> order = frequency_order(all);
+  std::vector<double> values;
+  for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
+  const TableShape& shape = input.shape;
+  const std::vector<std::uint16_t> by_rank =
+      allocate_sizes(values, input.params.value() / shape.tables, shape.min_dim, shape.max_dim);
+  std::vector<std::uint16_t> users(shape.num_users);
+  std::vector<std::uint16_t> items(shape.num_items);
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const std::uint32_t row = order[rank];
+    (row < shape.num_users ? users[row] : items[row - shape.num_users]) = by_rank[rank];
+  }
+  return {shape, std::move(users), std::move(items)};
+}
+
+Proposal propose(const MethodInput& input) {
+  const Frequencies frequencies = train_frequencies(input.split);
+  Proposal proposal;
+  constexpr std::array kExponents = {0.0, 0.25, 0.5, 0.75, 1.0};
+  for (const double exponent : kExponents) {
+    char label[32];
+    std::snprintf(label, sizeof(label), "exponent %g", exponent);
+    proposal.plans.push_back(plan_of(exponent, input, frequencies));
+    proposal.labels.emplace_back(label);
+  }
+  return proposal;
+}
+
+}  // namespace
+
+// A row's size is proportional to its training frequency to a power, which is chosen on validation;
+// the budget is spent exactly. No method of the paper: a rule that a search has to beat.
+extern const MethodKind kFrequency;
+const MethodKind kFrequency = {
+    .name = "frequency", .about = "sizes by a power of the frequency", .propose = propose};
+
+}  // namespace bet

@@ -1,0 +1,26 @@
+#include "baselines/kept_columns.h"
+#include "baselines/method.h"
+
+namespace bet {
+namespace {
+
+Proposal propose(const MethodInput& input) {
+  const Pretrained full = input.pretrained();
+  return {.plans = {keep_highest(magnitudes(full.table.values, input.shape), input.shape,
+                                 input.params.value())}};
+}
+
+}  // namespace
+
+// Magnitude pruning: of the pretrained full-size table the largest values of all rows together are
+// kept, and retrained from the values that the full-size training began with (as PEP's lottery
+// ticket). No method of the paper.
+extern const MethodKind kMagnitude;
+const MethodKind kMagnitude = {.name = "magnitude",
+                               .about = "the largest values of the full-size table",
+                               .masks = true,
+                               .empty_rows = true,
+                               .pretrains = true,
+                               .propose = propose};
+
+}  // namespace bet

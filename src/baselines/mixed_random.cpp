@@ -1,0 +1,17 @@
+#include "baselines/method.h"
+
+namespace bet {
+namespace {
+
+Proposal propose(const MethodInput& input) {
+  return {.plans = {mixed_random_plan(input.shape, input.params.value(), input.fit.model.seed)}};
+}
+
+}  // namespace
+
+// MR: sizes drawn uniformly, regardless of frequency. The authors' draw exceeds the budget; here it
+// is corrected to spend it exactly (plan/size_plan.h).
+extern const MethodKind kMixedRandom;
+const MethodKind kMixedRandom = {.name = "mr", .about = "mixed random sizes", .propose = propose};
+
+}  // namespace bet

@@ -1,0 +1,151 @@
+#include "baselines/pep.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/sigmoid.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/error.h"
+#include "baselines/kept_columns.h"
+#include "baselines/method.h"
+#include "baselines/method_training.h"
+
+namespace bet {
+namespace {
+
+// As moved by Adam: every value of a table, whatever its plan.
+MaskedTable of_same_shape(const MaskedTable& table, double value) {
+  MaskedTable same;
+  same.values = at::full_like(table.values, value);
+  same.sizes = at::full_like(table.sizes, static_cast<double>(table.models.at(0).width));
+  same.models = table.models;
+  return same;
+}
+
+}  // namespace
+
+PepThresholds::PepThresholds(const MaskedTable& table, const Options& options)
+    : options_(options),
+      table_(of_same_shape(table, options.first)),
+      leaf_(table_.values.detach().set_requires_grad(true)),
+      adam_(table_, {}, options.max_steps,
+            [&](std::uint64_t /*step*/) { return options.learning_rate; }) {}
+
+at::Tensor PepThresholds::filtered(const at::Tensor& values) {
+  return values.sign() * (values.abs() - options_.scale * at::sigmoid(leaf_)).clamp_min(0);
+}
+
+void PepThresholds::update(std::span<const at::Tensor> gradients, const at::Tensor& loss) {
+  // The L2 term belongs into the gradient: decoupled (AdamW), nothing would ever be pruned.
+  const at::Tensor gradient = (gradients[0] + options_.decay * table_.values).contiguous();
+  adam_.step(table_, gradient, {}, loss);
+}
+
+at::Tensor PepThresholds::thresholds() const { return options_.scale * at::sigmoid(table_.values); }
+
+void PepThresholds::save(Checkpoint& checkpoint) {
+  checkpoint.tensors["thresholds"] = table_.values.cpu();
+  checkpoint.tensors["thresholds moment1"] = adam_.moment1().cpu();
+  checkpoint.tensors["thresholds moment2"] = adam_.moment2().cpu();
+  checkpoint.numbers["thresholds steps"] = static_cast<double>(adam_.records().at(0).steps);
+}
+
+void PepThresholds::restore(const Checkpoint& checkpoint) {
+  const auto copy = [&](at::Tensor to, const std::string& name) {
+    BET_CHECK(to.sizes() == checkpoint.tensor(name).sizes(), "checkpoint of another table: ", name);
+    to.copy_(checkpoint.tensor(name));
+  };
+  copy(table_.values, "thresholds");
+  copy(adam_.moment1(), "thresholds moment1");
+  copy(adam_.moment2(), "thresholds moment2");
+  StepRecord record;
+  record.steps = static_cast<std::uint64_t>(checkpoint.number("thresholds steps"));
+  adam_.set_records({record});
+}
+
+namespace {
+
+// Values of the full-size table, and how long it was trained: what the thresholds are set by.
+PepThresholds::Options options_for(const Pretrained& full) {
+  const at::Tensor sizes = full.table.values.slice(1, 0, full.table.models.at(0).width).abs();
+  const auto largest = sizes.max().item<double>();
+  const auto median = sizes.median().item<double>();
+  BET_CHECK(median > 0 && std::isfinite(largest), "the full-size model has values of ", median,
+            " in the middle and ", largest, " at most: nothing to set thresholds by");
+  PepThresholds::Options options;
+  // The authors' k is 1; but s never rises above 0, and their thresholds not above 1/2, which the
+  // values of this training exceed.
+  options.scale = 2 * largest;
+  // BASELINES 1.1: thresholds reach the median when the training is usually over.
+  const double middle = std::log(median / (options.scale - median));
+  options.learning_rate =
+      (middle - options.first) / static_cast<double>(std::max<std::uint64_t>(full.best_step, 1));
+  // The last thresholds to be reached are a few times the median; Adam slows down as s does.
+  options.max_steps = 2 * std::max<std::uint64_t>(full.best_step, 1);
+  return options;
+}
+
+Proposal propose(const MethodInput& input) {
+  const PepThresholds::Options options = options_for(input.pretrained());
+  Schedule schedule = input.fit.schedule;
+  schedule.max_steps = options.max_steps;
+  TableShape shape = input.shape;
+  shape.masks = false;
+  const SizePlan full = full_plan(shape);
+  ModelInTraining model(input.graph, std::span(&full, 1), input.fit.model, schedule);
+  PepThresholds thresholds(model.table(), options);
+  model.use(thresholds);
+  // By how much each column is above its threshold, and how many are.
+  const auto above = [&] {
+    return magnitudes(model.table().values, input.shape) -
+           magnitudes(thresholds.thresholds(), input.shape);
+  };
+  const std::uint64_t wanted = input.params.value() / shape.tables;
+  constexpr std::uint64_t kStepsBetween = 10;  // the authors count after every one
+  const auto after_step = [&] {
+    if (model.num_steps() % kStepsBetween != 0) return false;
+    const auto kept = above().gt(0).sum().item<std::int64_t>();
+    if (input.hooks.log && model.num_steps() % (10 * kStepsBetween) == 0) {
+      char text[96];
+      std::snprintf(
+          text, sizeof(text), "pep: step %llu  thresholds %.2e  kept %.4f",
+          static_cast<unsigned long long>(model.num_steps()),
+          thresholds.thresholds().mean().item<double>(),
+          static_cast<double>(kept) / static_cast<double>(shape.total_size(shape.max_dim)));
+      input.hooks.log(text);
+    }
+    return static_cast<std::uint64_t>(kept) <= wanted;
+  };
+  const bool whole =
+      train_method(input, "prune", model, options.max_steps,
+                   {.save = [&](Checkpoint& state) { thresholds.save(state); },
+                    .restore = [&](const Checkpoint& state) { thresholds.restore(state); }},
+                   after_step);
+  Proposal proposal;
+  proposal.plans = {keep_highest(above(), input.shape, input.params.value())};
+  proposal.trainings = 1;
+  proposal.steps = model.num_steps();
+  proposal.stopped = !whole;
+  return proposal;
+}
+
+}  // namespace
+
+// PEP. The method's own: thresholds for every value, learnt by Adam with a coupled L2 term; pruned
+// values never come back; what is left is retrained from the values the training began with (the
+// lottery ticket: fit_plans draws them by seed, row and column alike). Our adaptation: one count
+// over all tables; the learning rate of s and the scale of thresholds set by the pretrained model;
+// the mask at the first step (of every tenth) with few enough values, cut or filled to the budget
+// exactly by |v| less threshold; NCF's two values of a column kept or pruned together; dense
+// weights not pruned. Its masks count as nothing in a budget of parameters; in bytes they do.
+extern const MethodKind kPep;
+const MethodKind kPep = {.name = "pep",
+                         .about = "PEP, learnt thresholds",
+                         .masks = true,
+                         .empty_rows = true,
+                         .pretrains = true,
+                         .propose = propose};
+
+}  // namespace bet

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "model/row_adam.h"
+#include "train/model_state.h"
+
+namespace bet {
+
+// PEP's thresholds (Liu et al., ICLR'21): the backbone gets sign(v) max(|v| - k sigmoid(s), 0),
+// with an s of its own for each value, which Adam moves by the loss's gradient and by an L2 term on
+// s, coupled as in the authors' code. That term is what moves them: it makes every s rise alike, by
+// about the learning rate a step, until thresholds are of the values' size.
+class PepThresholds final : public TableFilter {
+ public:
+  struct Options {
+    double scale = 1;          // k: the highest threshold is half of it, because s ends at 0
+    double learning_rate = 0;  // of s, the same for all steps
+    double decay = 1e-5;       // of the L2 term
+    double first = -15;        // where s begins
+    std::uint64_t max_steps = 0;
+  };
+  // For a single model's table.
+  PepThresholds(const MaskedTable& table, const Options& options);
+
+  at::Tensor filtered(const at::Tensor& values) override;
+  std::vector<at::Tensor> parameters() override { return {leaf_}; }
+  void update(std::span<const at::Tensor> gradients, const at::Tensor& loss) override;
+
+  // k sigmoid(s), by value.
+  at::Tensor thresholds() const;
+
+  void save(Checkpoint& checkpoint);
+  void restore(const Checkpoint& checkpoint);
+
+ private:
+  Options options_;
+  MaskedTable table_;  // of s
+  at::Tensor leaf_;    // its values, for autograd
+  RowAdam adam_;
+};
+
+}  // namespace bet

@@ -1,0 +1,53 @@
+#include <cstdio>
+
+#include "baselines/method.h"
+#include "plan/plan_sampler.h"
+
+namespace bet {
+namespace {
+
+SizePlan plan_of(double user_share, const MethodInput& input, const Frequencies& frequencies) {
+  TableShape shape = input.shape;
+  // With a graph the side without parameters has its vectors from its neighbours.
+  const bool whole = user_share == 0 || user_share == 1;
+  if (whole && find_backbone(input.fit.model.backbone).uses_graph) shape.min_dim = 0;
+  return PlanSampler(shape, input.params.value(), frequencies.users, frequencies.items)
+      .sided_plan(user_share);
+}
+
+Proposal propose(const MethodInput& input) {
+  const Frequencies frequencies = train_frequencies(input.split);
+  Proposal proposal;
+  const auto add = [&](double share) {
+    const SizePlan plan = plan_of(share, input, frequencies);
+    // Near full size shares come to the same plan.
+    for (const SizePlan& other : proposal.plans) {
+      if (other == plan) return;
+    }
+    char label[32];
+    std::snprintf(label, sizeof(label), "user share %g", share);
+    proposal.plans.push_back(plan);
+    proposal.labels.emplace_back(label);
+  };
+  if (input.options.user_share) {
+    add(*input.options.user_share);
+    return proposal;
+  }
+  const bool ends = find_backbone(input.fit.model.backbone).uses_graph;
+  constexpr int kTenths = 10;
+  for (int tenths = ends ? 0 : 1; tenths <= (ends ? kTenths : kTenths - 1); ++tenths) {
+    add(static_cast<double>(tenths) / kTenths);
+  }
+  return proposal;
+}
+
+}  // namespace
+
+// Equal sizes within each side; the split of the budget between users and items is chosen on
+// validation, in tenths. On graph backbones one side may get all of it (METHOD section 8). No
+// method of the paper: the rule that a search has to beat.
+extern const MethodKind kSided;
+const MethodKind kSided = {
+    .name = "sided", .about = "equal sizes within each side", .propose = propose};
+
+}  // namespace bet
