@@ -11,6 +11,7 @@
 #include "baselines/kept_columns.h"
 #include "baselines/method.h"
 #include "baselines/method_training.h"
+#include "train/adam_state.h"
 
 namespace bet {
 namespace {
@@ -46,23 +47,11 @@ void PepThresholds::update(std::span<const at::Tensor> gradients, const at::Tens
 at::Tensor PepThresholds::thresholds() const { return options_.scale * at::sigmoid(table_.values); }
 
 void PepThresholds::save(Checkpoint& checkpoint) {
-  checkpoint.tensors["thresholds"] = table_.values.cpu();
-  checkpoint.tensors["thresholds moment1"] = adam_.moment1().cpu();
-  checkpoint.tensors["thresholds moment2"] = adam_.moment2().cpu();
-  checkpoint.numbers["thresholds steps"] = static_cast<double>(adam_.records().at(0).steps);
+  save_adam(checkpoint, "thresholds", table_, adam_);
 }
 
 void PepThresholds::restore(const Checkpoint& checkpoint) {
-  const auto copy = [&](at::Tensor to, const std::string& name) {
-    BET_CHECK(to.sizes() == checkpoint.tensor(name).sizes(), "checkpoint of another table: ", name);
-    to.copy_(checkpoint.tensor(name));
-  };
-  copy(table_.values, "thresholds");
-  copy(adam_.moment1(), "thresholds moment1");
-  copy(adam_.moment2(), "thresholds moment2");
-  StepRecord record;
-  record.steps = static_cast<std::uint64_t>(checkpoint.number("thresholds steps"));
-  adam_.set_records({record});
+  restore_adam(checkpoint, "thresholds", table_, adam_);
 }
 
 namespace {
