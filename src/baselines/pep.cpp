@@ -31,7 +31,7 @@ PepThresholds::PepThresholds(const MaskedTable& table, const Options& options)
     : options_(options),
       table_(of_same_shape(table, options.first)),
       leaf_(table_.values.detach().set_requires_grad(true)),
-      adam_(table_, {}, options.max_steps,
+      adam_(table_, options.adam, options.max_steps,
             [&](std::uint64_t /*step*/) { return options.learning_rate; }) {}
 
 at::Tensor PepThresholds::filtered(const at::Tensor& values) {
@@ -54,10 +54,7 @@ void PepThresholds::restore(const Checkpoint& checkpoint) {
   restore_adam(checkpoint, "thresholds", table_, adam_);
 }
 
-namespace {
-
-// Values of the full-size table, and how long it was trained: what the thresholds are set by.
-PepThresholds::Options options_for(const Pretrained& full) {
+PepThresholds::Options pep_options(const Pretrained& full) {
   const at::Tensor sizes = full.table.values.slice(1, 0, full.table.models.at(0).width).abs();
   const auto largest = sizes.max().item<double>();
   const auto median = sizes.median().item<double>();
@@ -71,13 +68,16 @@ PepThresholds::Options options_for(const Pretrained& full) {
   const double middle = std::log(median / (options.scale - median));
   options.learning_rate =
       (middle - options.first) / static_cast<double>(std::max<std::uint64_t>(full.best_step, 1));
-  // The last thresholds to be reached are a few times the median; Adam slows down as s does.
+  // The last thresholds to be reached are a few times the median, and the values grow with them.
   options.max_steps = 2 * std::max<std::uint64_t>(full.best_step, 1);
   return options;
 }
 
+namespace {
+
 Proposal propose(const MethodInput& input) {
-  const PepThresholds::Options options = options_for(input.pretrained());
+  PepThresholds::Options options = pep_options(input.pretrained());
+  options.adam = input.fit.schedule.adam;  // one Adam for all, as the authors have it
   Schedule schedule = input.fit.schedule;
   schedule.max_steps = options.max_steps;
   TableShape shape = input.shape;

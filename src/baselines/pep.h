@@ -1,6 +1,7 @@
 #pragma once
 
 #include "model/row_adam.h"
+#include "search/pretrained.h"
 #include "train/model_state.h"
 
 namespace bet {
@@ -14,9 +15,10 @@ class PepThresholds final : public TableFilter {
   struct Options {
     double scale = 1;          // k: the highest threshold is half of it, because s ends at 0
     double learning_rate = 0;  // of s, the same for all steps
-    double decay = 1e-5;       // of the L2 term
-    double first = -15;        // where s begins
+    double decay = 1e-3;  // of the L2 term; it must outweigh the loss, or thresholds stand still
+    double first = -15;   // where s begins
     std::uint64_t max_steps = 0;
+    AdamOptions adam = {};
   };
   // For a single model's table.
   PepThresholds(const MaskedTable& table, const Options& options);
@@ -37,5 +39,9 @@ class PepThresholds final : public TableFilter {
   at::Tensor leaf_;    // its values, for autograd
   RowAdam adam_;
 };
+
+// Thresholds for a training that is usually as long, and whose values are as large, as those of the
+// full-size model.
+PepThresholds::Options pep_options(const Pretrained& full);
 
 }  // namespace bet

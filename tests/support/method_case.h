@@ -1,0 +1,56 @@
+#pragma once
+
+#include "baselines/method.h"
+#include "support/temp_folder.h"
+#include "support/toy_data.h"
+
+namespace bet::test {
+
+// What a method works with, on toy data and a small table.
+struct MethodCase {
+  TempFolder folder;
+  Split split = toy_split();
+  Graph graph = make_graph(split, TrainingPart::kTrain);
+  TableShape shape;
+  FitOptions fit;
+  MethodOptions options;
+  TrainingHooks hooks;
+  std::string identity = "toy";
+
+  explicit MethodCase(const std::string& method, const std::string& backbone = "lightgcn",
+                      std::uint32_t dim = 16) {
+    const MethodKind& kind = *find_method(method);
+    shape = {split.num_users(),
+             split.num_items(),
+             dim,
+             kind.empty_rows ? 0U : 1U,
+             find_backbone(backbone).tables,
+             kind.masks};
+    fit.model.backbone = backbone;
+    fit.model.dim = dim;
+    fit.schedule = named_schedule("fast", backbone);
+    fit.schedule.max_steps = 40;
+  }
+
+  MethodInput input(std::optional<std::uint64_t> params) const {
+    return {split,
+            graph,
+            shape,
+            params,
+            fit,
+            options,
+            hooks,
+            folder.path() / "method.ckpt",
+            identity,
+            [this] {
+              return pretrain(split, graph, shape, fit.model, fit.schedule, {}, folder.path(),
+                              fit.model.backbone, folder.path() / "pretrain.ckpt");
+            }};
+  }
+
+  Proposal propose(const std::string& method, std::optional<std::uint64_t> params) const {
+    return find_method(method)->propose(input(params));
+  }
+};
+
+}  // namespace bet::test
