@@ -295,10 +295,11 @@ Proposal propose(const MethodInput& input) {
 // * Enlarging shows columns of one full-width table; there are no linear maps between sizes.
 // * BPR losses of user, positive and negative; the negative is not judged. NCF's two tables alike.
 // * A new size as such changes no loss: the authors copy an enlarged row through the very map that
-//   it went through before, and columns as they were drawn are next to nothing. So the gained
-//   columns are judged after one training step of theirs, on the batch before. A reward's baseline
-//   is the loss of the same pair at the present sizes (the authors' `last_loss`): the mean of an
-//   entity's last five (`ave_loss`) varies by some hundred times of what a size brings.
+//   it went through before, and columns as they were drawn are next to nothing. So gained columns
+//   are judged after one step of theirs down the gradient of the batch before. A reward is by how
+//   much that lowers the loss of the same pair (the authors' `last_loss`), less the batch's mean:
+//   the mean of an entity's last five losses (`ave_loss`) varies by some hundred times of what a
+//   size brings.
 // * The policies begin without a preference, and nothing grows before rewards speak for it.
 // * Rewards nearly always do, because size costs nothing in them; so popularity decides how often
 //   an entity is asked: it grows once at most for every doubling of its occurrences.

@@ -88,7 +88,7 @@ TEST(SizePolicy, BeginsWithoutAPreferenceAndNeverLeavesTheLargestSize) {
 TEST(SizePolicy, LearnsWhatPaysByPopularityAndSize) {
   SizePolicy policy(options(), 1, "test", at::kCPU);
   States states;
-  for (std::uint64_t step = 0; step < 60; ++step) {
+  for (std::uint64_t step = 0; step < 150; ++step) {
     play(policy, states, step, [](std::int64_t popularity, std::int64_t size, bool enlarge) {
       return enlarge == pays(popularity, size) ? 0.2 : -0.2;
     });
@@ -102,21 +102,20 @@ TEST(SizePolicy, LearnsWhatPaysByPopularityAndSize) {
   }
 }
 
-// The way back: the same policy, when what pays is turned round.
+// The way back: the same policy, when what pays is turned round before it is sure of it.
 TEST(SizePolicy, UnlearnsWhatNoLongerPays) {
-  SizePolicy policy(options(), 1, "test", at::kCPU);
+  SizePolicy policy(options(2e-4), 1, "test", at::kCPU);
   States states;
-  for (std::uint64_t step = 0; step < 80; ++step) {
-    const bool pay = step < 8;
-    play(policy, states, step,
+  std::uint64_t step = 0;
+  const auto teach = [&](bool pay) {
+    play(policy, states, step++,
          [&](std::int64_t /*popularity*/, std::int64_t /*size*/, bool enlarge) {
            return enlarge == pay ? 0.2 : -0.2;
          });
-    if (step == 7) {
-      EXPECT_GT(preferences(policy, states)[0], 0.5F);
-    }
-  }
-  EXPECT_LT(preferences(policy, states)[0], -0.5F);
+    return preferences(policy, states)[0];
+  };
+  while (teach(true) < 0.5F) ASSERT_LT(step, 100U);
+  while (teach(false) > -0.5F) ASSERT_LT(step, 300U);
 }
 
 TEST(SizePolicy, LearnsNothingFromTheLargestSize) {
