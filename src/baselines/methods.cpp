@@ -12,11 +12,11 @@ extern const MethodKind kSided;
 extern const MethodKind kFrequency;
 extern const MethodKind kMagnitude;
 extern const MethodKind kPep;
+extern const MethodKind kEsapn;
 extern const MethodKind kOptEmbed;
 
 std::span<const MethodKind* const> methods() {
-  static const std::array kAll = {&kFull,      &kEqual,     &kMixedRandom, &kSided,
-                                  &kFrequency, &kMagnitude, &kPep,         &kOptEmbed};
+  static const std::array kAll = {&kFull, &kEqual, &kMixedRandom, &kSided, &kFrequency, &kMagnitude, &kPep, &kEsapn, &kOptEmbed};
   return kAll;
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/masked_table.h"
+#include "plan/size_plan.h"
+#include "train/checkpoint.h"
+
+namespace bet {
+
+// A full-width table in training whose rows begin at the smallest of a list of sizes and grow along
+// it. Columns beyond a row's size are zero; those that it gains have the values that they were
+// drawn with. Changes the table's tensors in place, because a GPU replays steps on their memory.
+class GrowingTable {
+ public:
+  // `table`, of a single model, has the values drawn for a full plan of `shape`; its tensors are
+  // shared. `sizes` are ascending. Of all rows together no more than `total` is reached. Throws if
+  // the smallest sizes are more.
+  GrowingTable(const MaskedTable& table, const TableShape& shape, std::vector<std::uint32_t> sizes,
+               std::optional<std::uint64_t> total);
+
+  // By row its place in the list of sizes, int64 [rows], and its size.
+  const at::Tensor& places() const { return places_; }
+  at::Tensor sizes() const { return list_.index_select(0, places_); }
+
+  // Enlarges rows (bool [rows]) that are not at the largest size. If not all may, those of higher
+  // rank (int64 [rows]) come first, then lower rows, until the first that would be too much.
+  void grow(const at::Tensor& rows, const at::Tensor& ranks);
+
+  // As it would be if these rows were enlarged, a copy, and its new columns (bool [rows, stride]).
+  struct Enlarged {
+    MaskedTable table;
+    at::Tensor gained;
+  };
+  Enlarged enlarged(const at::Tensor& rows) const;
+
+  SizePlan plan() const;
+
+  void save(Checkpoint& checkpoint) const;
+  // The table's values are restored by who trains it.
+  void restore(const Checkpoint& checkpoint);
+
+ private:
+  at::Tensor next_places(const at::Tensor& rows) const;
+  // Columns that a row of places `to` has and one of `from` has not.
+  at::Tensor gained_columns(const at::Tensor& from, const at::Tensor& to) const;
+  at::Tensor kept_columns(const at::Tensor& places) const;
+  void set_sizes();
+
+  MaskedTable table_;
+  TableShape shape_;
+  std::optional<std::uint64_t> total_;
+  at::Tensor list_;     // int64, the sizes
+  at::Tensor initial_;  // the values that were drawn
+  at::Tensor places_;
+};
+
+}  // namespace bet
