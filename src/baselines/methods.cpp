@@ -12,10 +12,11 @@ extern const MethodKind kSided;
 extern const MethodKind kFrequency;
 extern const MethodKind kMagnitude;
 extern const MethodKind kPep;
+extern const MethodKind kCiess;
 
 std::span<const MethodKind* const> methods() {
   static const std::array kAll = {&kFull,      &kEqual,     &kMixedRandom, &kSided,
-                                  &kFrequency, &kMagnitude, &kPep};
+                                  &kFrequency, &kMagnitude, &kPep,         &kCiess};
   return kAll;
 }
 
