@@ -68,7 +68,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kTrainings = 30 * SizeAgent::kEpisode;
-constexpr double kMemoryWeight = 0.05;
+constexpr double kMemoryWeight = 0.1;
 
 // The authors' trainings of the recommender, which is fresh every time; a quarter of a linear
 // schedule has as many samples as theirs and more.

@@ -37,7 +37,9 @@ Network::Network(const std::vector<Matrix>& matrices, const Options& options, st
     next += padded(matrix);
   }
   table_ = weights_as_table(weights.to(device));
-  leaf_ = table_.values.detach().view({-1}).set_requires_grad(true);
+  // Not detach(): autograd would notice what restore() and follow() write, and lose the views' way
+  // back to the leaf.
+  leaf_ = table_.values.variable_data().view({-1}).set_requires_grad(true);
   std::int64_t first = 0;
   for (const Matrix& matrix : matrices) {
     views_.push_back(weight_matrix(leaf_, first, matrix.rows, matrix.columns));

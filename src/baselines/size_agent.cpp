@@ -137,7 +137,7 @@ Td3Agent::Experience SizeAgent::experience() const {
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> places_before;
   std::vector<std::int64_t> places_after;
-  for (std::int64_t i = 0; i < kBatch; ++i) {
+  for (std::int64_t i = 0; i < options_.batch; ++i) {
     const std::uint64_t training = num_trainings_ - kept + random.below(kept);
     const std::int64_t row = random.below(static_cast<std::uint32_t>(num_rows()));
     rows.push_back(row);

@@ -30,12 +30,12 @@ class SizeAgent {
     double memory_weight = 0;  // lambda: reward = quality - lambda ((size - 1) / highest)^2
     std::uint64_t max_trainings = 0;
     std::uint64_t seed = 1;
+    std::int64_t batch = 4096;  // of an update
   };
   // Trainings of an episode, after which every row is at the highest size and of no quality again;
   // and how many of the last ones are learnt from.
   static constexpr std::uint64_t kEpisode = 11;
   static constexpr std::uint64_t kReplay = 100;
-  static constexpr std::int64_t kBatch = 4096;
 
   // By row: training frequencies, and the quality in the full-size model, positive, float [rows].
   SizeAgent(const Options& options, std::span<const std::uint32_t> frequencies,
@@ -56,7 +56,7 @@ class SizeAgent {
   // size from the lowest to the highest, and 2 quality / peak - 1.
   at::Tensor states() const;
 
-  // What the next update learns from: kBatch trainings and rows drawn uniformly among the last
+  // What the next update learns from: trainings and rows drawn uniformly among the last
   // kReplay trainings.
   Td3Agent::Experience experience() const;
 

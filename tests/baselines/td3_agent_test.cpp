@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include "support/expect_error.h"
 
 namespace bet {
@@ -13,7 +15,7 @@ Td3Agent::Options small_options(std::uint64_t max_updates) {
   options.state_size = 2;
   options.lowest = 1;
   options.highest = 128;
-  options.hidden = 64;
+  options.hidden = 48;
   options.max_updates = max_updates;
   return options;
 }
@@ -43,7 +45,7 @@ TEST(Td3Agent, BeginsInTheMiddle) {
 
 TEST(Td3Agent, MovesItsPolicyToTheBestActionOfEachState) {
   torch::manual_seed(1);
-  Td3Agent::Options options = small_options(2'000);
+  Td3Agent::Options options = small_options(1'500);
   options.discount = 0;
   Td3Agent agent(options, 1, "test", at::kCPU);
   const torch::Tensor states = random_states();
@@ -65,7 +67,7 @@ TEST(Td3Agent, MovesItsPolicyToTheBestActionOfEachState) {
 // The state lasts and pays its first number at every step: worth 1 / (1 - discount) of it.
 TEST(Td3Agent, ItsCriticsLearnWhatIsToCome) {
   torch::manual_seed(2);
-  Td3Agent::Options options = small_options(1'500);
+  Td3Agent::Options options = small_options(1'000);
   options.discount = 0.5;
   options.follow_share = 0.05;
   Td3Agent agent(options, 2, "test", at::kCPU);
@@ -80,24 +82,29 @@ TEST(Td3Agent, ItsCriticsLearnWhatIsToCome) {
 
 TEST(Td3Agent, TheLowerOfBothCriticsMakesTheTarget) {
   torch::manual_seed(3);
-  Td3Agent::Options options = small_options(1);
-  options.target_noise = 0;
-  const Td3Agent agent(options, 3, "test", at::kCPU);
   const auto experience = random_experience(
       [](const torch::Tensor& s, const torch::Tensor& /*a*/) { return s.select(1, 0).clone(); });
-  // The slow copies are still what they are copies of.
-  const torch::Tensor by_first =
-      experience.rewards +
-      0.99 * agent.values(experience.next_states, agent.actions(experience.next_states));
-  const torch::Tensor above = by_first - agent.targets(experience);
-  EXPECT_GT(above.min().item<double>(), -1e-5);
-  EXPECT_GT(above.max().item<double>(), 1e-3);
-  // With noise the same states are worth something else, but by one shift for all of them.
-  options.target_noise = 1e9;
-  const Td3Agent noisy(options, 3, "test", at::kCPU);
-  const torch::Tensor moved = (noisy.targets(experience) - agent.targets(experience)).abs();
-  EXPECT_GT(moved.max().item<double>(), 0.0);
-  EXPECT_LT(moved.max().item<double>(), 0.05) << "the noise is cut to five of 127";
+  Td3Agent::Options options = small_options(1);
+  double least = 0;
+  double most = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // the second critic is the lower one in some
+    options.target_noise = 0;
+    const Td3Agent agent(options, seed, "test", at::kCPU);
+    // The slow copies are still what they are copies of.
+    const torch::Tensor by_first =
+        experience.rewards +
+        0.99 * agent.values(experience.next_states, agent.actions(experience.next_states));
+    const torch::Tensor above = by_first - agent.targets(experience);
+    least = std::min(least, above.min().item<double>());
+    most = std::max(most, above.max().item<double>());
+    options.target_noise = 1e9;
+    const Td3Agent noisy(options, seed, "test", at::kCPU);
+    const torch::Tensor moved = (noisy.targets(experience) - agent.targets(experience)).abs();
+    EXPECT_GT(moved.max().item<double>(), 0.0);
+    EXPECT_LT(moved.max().item<double>(), 0.05) << "the noise is cut to five of 127";
+  }
+  EXPECT_GT(least, -1e-5);
+  EXPECT_GT(most, 1e-3);
 }
 
 TEST(Td3Agent, ActsOtherwiseAfterEverySecondUpdate) {
