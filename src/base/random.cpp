@@ -1,5 +1,8 @@
 #include "base/random.h"
 
+#include <cmath>
+#include <numbers>
+
 namespace bet {
 
 std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view purpose) {
@@ -14,6 +17,11 @@ std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view pur
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
   mixed ^= mixed >> 31;
   return {static_cast<std::uint32_t>(mixed), static_cast<std::uint32_t>(mixed >> 32)};
+}
+
+double RandomStream::normal() {
+  const double radius = std::sqrt(-2.0 * std::log(uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * uniform());
 }
 
 }  // namespace bet

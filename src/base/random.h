@@ -47,6 +47,9 @@ class RandomStream {
   // Uniform, strictly inside (0, 1), 53 random bits.
   double uniform() { return (static_cast<double>(next_u64() >> 11) + 0.5) * 0x1p-53; }
 
+  // Of the normal distribution of mean 0 and deviation 1, by Box and Muller's first of two.
+  double normal();
+
   // Uniform in [0, bound), without bias (Lemire's method). `bound` must be positive.
   std::uint32_t below(std::uint32_t bound) {
     std::uint64_t product = std::uint64_t{next_u32()} * bound;

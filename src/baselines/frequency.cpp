@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "baselines/method.h"
-#include "plan/allocate.h"
 #include "plan/plan_sampler.h"
 
 namespace bet {
@@ -17,15 +16,7 @@ SizePlan plan_of(double exponent, const MethodInput& input, const Frequencies& f
   std::vector<double> values;
   for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
   const TableShape& shape = input.shape;
-  const std::vector<std::uint16_t> by_rank =
-      allocate_sizes(values, input.params.value() / shape.tables, shape.min_dim, shape.max_dim);
-  std::vector<std::uint16_t> users(shape.num_users);
-  std::vector<std::uint16_t> items(shape.num_items);
-  for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const std::uint32_t row = order[rank];
-    (row < shape.num_users ? users[row] : items[row - shape.num_users]) = by_rank[rank];
-  }
-  return {shape, std::move(users), std::move(items)};
+  return shared_out_plan(values, input.params.value() / shape.tables, shape, order);
 }
 
 Proposal propose(const MethodInput& input) {

@@ -14,9 +14,11 @@ extern const MethodKind kMagnitude;
 extern const MethodKind kPep;
 extern const MethodKind kEsapn;
 extern const MethodKind kOptEmbed;
+extern const MethodKind kCiess;
 
 std::span<const MethodKind* const> methods() {
-  static const std::array kAll = {&kFull, &kEqual, &kMixedRandom, &kSided, &kFrequency, &kMagnitude, &kPep, &kEsapn, &kOptEmbed};
+  static const std::array kAll = {&kFull,      &kEqual, &kMixedRandom, &kSided,    &kFrequency,
+                                  &kMagnitude, &kPep,   &kEsapn,       &kOptEmbed, &kCiess};
   return kAll;
 }
 

@@ -139,6 +139,13 @@ std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> freque
   return order;
 }
 
+SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
+                         const TableShape& shape, std::span<const std::uint32_t> order) {
+  const std::vector<std::uint16_t> sizes = share_out(values, total, shape, order);
+  const auto first_item = sizes.begin() + static_cast<std::ptrdiff_t>(shape.num_users);
+  return {shape, {sizes.begin(), first_item}, {first_item, sizes.end()}};
+}
+
 PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
                          std::span<const std::uint32_t> user_frequencies,
                          std::span<const std::uint32_t> item_frequencies)

@@ -31,6 +31,11 @@ struct SampledPlan {
 // The rows of a side from the most to the least frequent; ties by index.
 std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> frequencies);
 
+// The plan whose sizes sum to `total` exactly: the n-th largest of those that allocate_sizes makes
+// of `values` goes to the n-th row of `order`, users and items in one, users first.
+SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
+                         const TableShape& shape, std::span<const std::uint32_t> order);
+
 // Draws plans that spend a parameter budget exactly: a share for each side, a size distribution for
 // each side, and larger sizes to more frequent rows. Any thread may draw.
 class PlanSampler {

@@ -31,23 +31,40 @@ Evaluator::Evaluator(const Split& split, HeldOut held_out, const Graph& seen) : 
   held_.device_items = on_device(held_.items, at::kInt, seen.device());
 }
 
-Metrics Evaluator::measure(const at::Tensor& vectors, const Scoring& scoring) const {
+std::vector<Metrics> Evaluator::user_measures(const at::Tensor& vectors,
+                                              const Scoring& scoring) const {
   const std::vector<std::uint32_t> hits =
       executor_for(vectors.device()).top_hits(vectors, scoring, held_, seen_, kCutoffs.back());
+  std::vector<Metrics> measures;
+  measures.reserve(hits.size());
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    measures.push_back(user_metrics(hits[i], held_.offsets[i + 1] - held_.offsets[i]));
+  }
+  return measures;
+}
+
+Metrics Evaluator::measure(const at::Tensor& vectors, const Scoring& scoring) const {
   Metrics mean;
-  for (std::size_t i = 0; i < hits.size(); ++i) {  // in one order: sums do not depend on threads
-    const Metrics one = user_metrics(hits[i], held_.offsets[i + 1] - held_.offsets[i]);
+  // In one order: sums do not depend on threads.
+  for (const Metrics& one : user_measures(vectors, scoring)) {
     for (std::size_t c = 0; c < kCutoffs.size(); ++c) {
       mean.recall[c] += one.recall[c];
       mean.ndcg[c] += one.ndcg[c];
     }
+    ++mean.num_users;
   }
-  mean.num_users = hits.size();
-  for (std::size_t c = 0; c < kCutoffs.size() && !hits.empty(); ++c) {
-    mean.recall[c] /= static_cast<double>(hits.size());
-    mean.ndcg[c] /= static_cast<double>(hits.size());
+  for (std::size_t c = 0; c < kCutoffs.size() && mean.num_users > 0; ++c) {
+    mean.recall[c] /= static_cast<double>(mean.num_users);
+    mean.ndcg[c] /= static_cast<double>(mean.num_users);
   }
   return mean;
+}
+
+std::vector<double> Evaluator::user_scores(const at::Tensor& vectors,
+                                           const Scoring& scoring) const {
+  std::vector<double> scores;
+  for (const Metrics& one : user_measures(vectors, scoring)) scores.push_back(one.score());
+  return scores;
 }
 
 }  // namespace bet

@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <span>
+#include <vector>
+
 #include "data/split.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
@@ -22,7 +25,14 @@ class Evaluator {
 
   Metrics measure(const at::Tensor& vectors, const Scoring& scoring) const;
 
+  // Users with held-out items, ascending, and the score of each by itself (Metrics::score).
+  std::span<const UserId> users() const { return held_.users; }
+  std::vector<double> user_scores(const at::Tensor& vectors, const Scoring& scoring) const;
+
  private:
+  // By place in users().
+  std::vector<Metrics> user_measures(const at::Tensor& vectors, const Scoring& scoring) const;
+
   const Graph& seen_;
   HeldOutItems held_;
 };

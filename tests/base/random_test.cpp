@@ -51,6 +51,23 @@ TEST(RandomStream, UniformStaysInsideAndHasTheRightMoments) {
   EXPECT_NEAR(squares / kDraws, 1.0 / 3.0, 0.003);
 }
 
+TEST(RandomStream, NormalHasTheRightMoments) {
+  RandomStream random(5, "test");
+  double sum = 0;
+  double squares = 0;
+  int beyond_two = 0;
+  constexpr int kDraws = 200'000;
+  for (int i = 0; i < kDraws; ++i) {
+    const double z = random.normal();
+    sum += z;
+    squares += z * z;
+    beyond_two += z > 2.0 ? 1 : 0;
+  }
+  EXPECT_NEAR(sum / kDraws, 0.0, 0.01);
+  EXPECT_NEAR(squares / kDraws, 1.0, 0.015);
+  EXPECT_NEAR(beyond_two / static_cast<double>(kDraws), 0.02275, 0.0015);
+}
+
 TEST(RandomStream, BelowIsUniform) {
   RandomStream random(4, "test");
   std::vector<int> counts(7, 0);

@@ -135,6 +135,32 @@ TEST(Evaluate, CountsTheHeldOutItemsAmongTheBest) {
               recall / static_cast<double>(users.size()), 1e-12);
 }
 
+TEST(Evaluate, ScoresEveryUserByItself) {
+  torch::manual_seed(7);
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const torch::Tensor vectors = torch::randn({graph.num_nodes(), 16});
+  const Evaluator evaluator(split, HeldOut::kValidation, graph);
+  const std::vector<double> scores = evaluator.user_scores(vectors, {0, 16});
+  ASSERT_EQ(scores.size(), evaluator.users().size());
+  double sum = 0;
+  for (const double score : scores) sum += score;
+  EXPECT_GT(sum, 0);
+  EXPECT_NEAR(evaluator.measure(vectors, {0, 16}).score(), sum / static_cast<double>(scores.size()),
+              1e-12);
+  for (std::size_t i = 0; i < scores.size(); i += 7) {
+    const UserId user = evaluator.users()[i];
+    const auto held = split.validation(user);
+    const auto ranked =
+        executor_for(at::kCPU).top_items(vectors, {0, 16}, std::span(&user, 1), graph, 20);
+    std::uint32_t hits = 0;
+    for (std::uint32_t place = 0; place < ranked.size(); ++place) {
+      if (std::count(held.begin(), held.end(), ranked[place]) > 0) hits |= 1U << place;
+    }
+    EXPECT_DOUBLE_EQ(scores[i], user_metrics(hits, held.size()).score());
+  }
+}
+
 TEST(Evaluate, IsTheSameForAnyThreadCountAndLeavesOutUsersWithoutHeldOutItems) {
   torch::manual_seed(4);
   const Split split = test::toy_split();
