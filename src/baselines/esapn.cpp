@@ -189,8 +189,9 @@ class Esapn {
                   enlarges(item_policy_, items(), num_entries_));
   }
 
-  // One step down their gradient, as long as the rate whatever their number. On the batch before
-  // the one that judges: on its own batch every row would gain.
+  // One step down their gradient, as long as the first rate whatever their number and the rate by
+  // now: late batches are to teach as much as early ones. On the batch before the one that judges:
+  // on its own batch every row would gain.
   void train_gained_columns(GrowingTable::Enlarged& tried) {
     StepRecord record;
     record.steps = model_.num_steps() - 2;
@@ -207,7 +208,7 @@ class Esapn {
     const at::Tensor way = gradient * tried.gained;
     constexpr double kNothing = 1e-20;  // a row that gains no column has no way
     const at::Tensor lengths = way.norm(2, 1, /*keepdim=*/true).clamp_min(kNothing);
-    tried.table.values.sub_(way / lengths, schedule_.rate_after(model_.num_steps() - 1));
+    tried.table.values.sub_(way / lengths, schedule_.learning_rate);
   }
 
   const MethodInput& input_;
