@@ -56,8 +56,8 @@ class SizeAgent {
   // size from the lowest to the highest, and 2 quality / peak - 1.
   at::Tensor states() const;
 
-  // What the next update learns from: trainings and rows drawn uniformly among the last
-  // kReplay trainings.
+  // What the next update learns from: trainings and rows drawn uniformly among the last kReplay
+  // trainings.
   Td3Agent::Experience experience() const;
 
   // Under the agent's name.
