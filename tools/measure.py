@@ -23,7 +23,8 @@ def search_runs():
                 paper = ["--effort", "paper", "--seed", str(seed)]
                 yield data, ["--budget", budget, *paper]
                 yield data, ["--budget", budget, "--selection", "random", *paper]
-                yield data, ["--budget", budget, "--method", "sided", "--seed", str(seed)]
+                yield data, ["--budget", budget, "--method", "sided", "--user-share", "0.9", "--seed",
+                             str(seed)]
                 no_least = ["--min-dim", "0"]
                 yield data, ["--budget", budget, *no_least, *paper]
                 yield data, ["--budget", budget, "--method", "sided", "--user-share", "1",
@@ -47,26 +48,77 @@ def rule_runs():
             yield data, ["--budget", budget, "--effort", "paper"]
 
 
-GROUPS = {"search": search_runs, "rules": rule_runs, "backbones": backbone_runs}
+BUDGETED = ("es", "mr", "sided", "frequency", "magnitude", "pep", "bet")
+UNBUDGETED = ("esapn", "optembed")  # their size is what they reach
+
+
+def method_runs(data):
+    """Every method but ciess with LightGCN, at every budget of the paper."""
+    for budget in ("10%", "5%", "20%"):
+        for method in BUDGETED:
+            yield data, ["--method", method, "--budget", budget]
+    for method in UNBUDGETED:
+        yield data, ["--method", method]
+
+
+def ciess_runs(data):
+    """Ciess: 330 trainings for each line."""
+    for budget in ("10%", "5%", "20%"):
+        yield data, ["--method", "ciess", "--budget", budget]
+
+
+def dense_method_runs():
+    """Every method but ciess with NGCF and NCF at 10 %."""
+    for backbone in ("ngcf", "ncf"):
+        for method in BUDGETED:
+            yield "gowalla", ["--method", method, "--backbone", backbone, "--budget", "10%"]
+        for method in UNBUDGETED:
+            yield "gowalla", ["--method", method, "--backbone", backbone]
+
+
+def lineup_runs(lines):
+    """All methods on the demo data, three seeds; the search also at the sizes that those reach which
+    cannot be given one."""
+    for seed in ("1", "2", "3"):
+        for budget in ("5%", "10%"):
+            for method in (*BUDGETED, "ciess"):
+                yield "demo", ["--method", method, "--budget", budget, "--seed", seed]
+        for method in UNBUDGETED:
+            options = ["--method", method, "--seed", seed]
+            yield "demo", options
+            params = [line["report"]["used"]["params"] for line in lines
+                      if line["command"][2:-2] == options][0]
+            yield "demo", ["--method", "bet", "--budget", f"{params}p", "--seed", seed]
+
+
+# Each is given the lines measured so far.
+GROUPS = {"search": lambda lines: search_runs(), "rules": lambda lines: rule_runs(),
+          "backbones": lambda lines: backbone_runs(), "lineup": lineup_runs,
+          "methods-gowalla": lambda lines: method_runs("gowalla"),
+          "methods-yelp2018": lambda lines: method_runs("yelp2018"),
+          "ciess-gowalla": lambda lines: ciess_runs("gowalla"),
+          "ciess-yelp2018": lambda lines: ciess_runs("yelp2018"),
+          "methods-dense": lambda lines: dense_method_runs()}
 
 
 def measure(bet, folder, out, group, device):
     path = pathlib.Path(out)
-    done = {tuple(json.loads(line)["command"]) for line in path.read_text().splitlines()} \
-        if path.exists() else set()
-    for data, options in GROUPS[group]():
+    lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    for data, options in GROUPS[group](lines):
         command = ["fit", data, *options, "--device", device]
-        if tuple(command) in done:
+        if command in [line["command"] for line in lines]:
             continue
+        source = data if data == "demo" else f"{folder}/{data}"
         with tempfile.TemporaryDirectory() as run:
             start = time.perf_counter()
             result = subprocess.run(
-                [bet, "fit", f"{folder}/{data}", *command[2:], "--quiet", "--json", "--overwrite",
+                [bet, "fit", source, *command[2:], "--quiet", "--json", "--overwrite",
                  "--out", run], capture_output=True, text=True)
             if result.returncode != 0:
                 sys.exit(f"{' '.join(command)}: {result.stderr}")
             line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
                     "report": short(json.loads(result.stdout))}
+        lines.append(line)
         with path.open("a") as file:
             file.write(json.dumps(line) + "\n")
         print(row(line), flush=True)
@@ -103,10 +155,12 @@ def row(line):
     seconds = report["seconds"]
     correlation = rank_correlation(report["trials"])
     chosen = report.get("chosen")
+    if isinstance(chosen, dict):
+        chosen = f"user share {chosen['user_share']:.2f}"
     return (f"| {line['command'][1]} | `{' '.join(line['command'][2:-2])}` "
             f"| {report['validation']['recall@20']:.4f} "
             f"| {report['test']['recall@20']:.4f} / {report['test']['ndcg@20']:.4f} "
-            f"| {'' if chosen is None else format(chosen['user_share'], '.2f')} "
+            f"| {chosen or ''} "
             f"| {'' if correlation is None else format(correlation, '.2f')} "
             f"| {seconds['pretrain']:.1f}, {seconds['search']:.1f}, {seconds['retrain']:.1f}, "
             f"{seconds['final']:.1f}; {line['seconds']:.1f} "
@@ -115,7 +169,7 @@ def row(line):
 
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "table":
-        print("| data | options | validation R@20 | test R@20 / N@20 | user share | rank correlation "
+        print("| data | options | validation R@20 | test R@20 / N@20 | chosen | rank correlation "
               "| seconds: pretrain, search, retrain, final; all | GB |\n"
               "|---|---|---|---|---|---|---|---|")
         for line in pathlib.Path(sys.argv[2]).read_text().splitlines():

@@ -70,7 +70,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kTrainings = 30 * SizeAgent::kEpisode;
 // The highest of BASELINES' values: on demo even with it sizes hardly come below a fifth of the
 // table; a tenth and less takes about 1.
-constexpr double kMemoryWeight = 0.1;
+constexpr double kMemoryWeight = 1;
 
 // The authors' trainings of the recommender, which is fresh every time; a quarter of a linear
 // schedule has as many samples as theirs and more.

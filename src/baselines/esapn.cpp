@@ -38,12 +38,14 @@ std::vector<std::uint32_t> candidate_sizes(const TableShape& shape) {
   return sizes;
 }
 
-// The authors' stream: one pass over the interactions, here in as many batches as there are steps.
+// The stream: passes over the interactions, in as many batches as there are steps.
+constexpr std::uint64_t kPasses = 2;
+
 Schedule stream_schedule(const MethodInput& input, std::uint64_t num_steps) {
   Schedule schedule = input.fit.schedule;
   schedule.batch_kind = BatchKind::kInteractions;
-  schedule.batch_size =
-      static_cast<std::uint32_t>((input.split.counts().train + num_steps - 1) / num_steps);
+  schedule.batch_size = static_cast<std::uint32_t>(
+      (kPasses * input.split.counts().train + num_steps - 1) / num_steps);
   schedule.user_passes = 0;
   schedule.pool = 1;
   schedule.max_steps = num_steps;

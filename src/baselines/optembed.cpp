@@ -146,7 +146,7 @@ OptEmbedGates::Options options_for(const Pretrained& full, const TableShape& sha
       begin + static_cast<std::int64_t>(kQuantile * static_cast<double>(norms.numel() - 1));
   std::nth_element(begin, place, begin + norms.numel());
   OptEmbedGates::Options options;
-  options.alpha = 0.1;
+  options.alpha = 1;
   // dt = rate * alpha * exp(-t) a step: exp(t) grows evenly.
   options.learning_rate = std::expm1(static_cast<double>(*place)) /
                           (options.alpha * static_cast<double>(num_steps(full)));
