@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "baselines/method.h"
 #include "baselines/size_agent.h"
+#include "model/executor.h"
 #include "plan/plan_sampler.h"
 #include "train/evaluator.h"
 #include "train/model_state.h"
@@ -177,6 +178,9 @@ class Environment {
 
   // None if `stop` ended it.
   std::optional<Qualities> train(const SizePlan& plan, const std::function<bool()>& stop) const {
+    // Asked for, a GPU gives back what the recorded steps of the models before held: hundreds of
+    // them would fill it.
+    executor_for(input_.graph.device()).free_bytes();
     ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)), input_.fit.model,
                           schedule_);
     while (model.num_steps() < schedule_.max_steps) {

@@ -315,6 +315,7 @@ extern const MethodKind kEsapn;
 const MethodKind kEsapn = {.name = "esapn",
                            .about = "ESAPN, sizes that grow by a policy",
                            .budget = BudgetUse::kCap,
+                           .least_size = 2,
                            .pretrains = true,
                            .propose = propose};
 

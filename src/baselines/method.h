@@ -59,9 +59,10 @@ struct MethodKind {
   std::string_view name;
   std::string_view about;  // for --help
   BudgetUse budget = BudgetUse::kNeeded;
-  bool masks = false;       // plans have masks
-  bool empty_rows = false;  // rows may end without parameters, whatever --min-dim
-  bool pretrains = false;   // asks for the full-size model
+  bool masks = false;            // plans have masks
+  bool empty_rows = false;       // rows may end without parameters, whatever --min-dim
+  std::uint32_t least_size = 0;  // of a row, where that is above --min-dim
+  bool pretrains = false;        // asks for the full-size model
   Proposal (*propose)(const MethodInput& input) = nullptr;
 };
 

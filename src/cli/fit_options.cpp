@@ -224,7 +224,7 @@ TableShape FitCommand::shape_of(const Dataset& dataset) const {
                    find_backbone(backbone).tables};
   if (kind() != nullptr) {
     shape.masks = kind()->masks;
-    if (kind()->empty_rows) shape.min_dim = 0;
+    shape.min_dim = kind()->empty_rows ? 0 : std::max(min_dim, kind()->least_size);
   }
   return shape;
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@ namespace {
 using test::ProgramResult;
 using test::read_file;
 using test::run_bet;
+using test::run_bet_serve;
 using test::TempFolder;
 using Json = nlohmann::json;
 
@@ -106,6 +108,52 @@ TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
   }
 }
 
+// Every method ends in a file that measures and serves as the run did, inside its budget.
+TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
+  const TempFolder folder;
+  const std::string cache = (folder / "cache").string();
+  int run = 0;
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"sided", "--budget", "5%"},
+           {"frequency", "--budget", "5%", "--backbone", "ncf"},
+           {"magnitude", "--budget", "100kB"},
+           {"magnitude", "--budget", "60kB", "--precision", "int8", "--backbone", "ncf"},
+           {"pep", "--budget", "5%"},
+           {"pep", "--budget", "20000p", "--backbone", "ngcf"},
+           {"esapn"},
+           {"esapn", "--budget", "10%", "--backbone", "mf"},
+           {"optembed"},
+           {"optembed", "--backbone", "mf"},
+           {"ciess", "--budget", "10%", "--iterations", "3"}}) {
+    SCOPED_TRACE(more[0] + " " + std::to_string(run));
+    const std::string out = (folder / std::to_string(run++)).string();
+    std::vector<std::string> line = {"demo", "--effort",    "quick", "--out", out,  "--cache",
+                                     cache,  "--max-steps", "40",    "--dim", "64", "--method"};
+    line.insert(line.end(), more.begin(), more.end());
+    const Json report = fit(line);
+    ASSERT_TRUE(report.is_object());
+    const bool budgeted = more.size() > 1 && more[1] == "--budget";
+    ASSERT_EQ(report["budget"].is_null(), !budgeted);
+    if (budgeted) {
+      EXPECT_LE(report["used"]["params"], report["budget"]["params"]);
+      EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
+    }
+    const double share = report["used"]["params"].get<double>() /
+                         (64.0 * 3500 * (std::count(more.begin(), more.end(), "ncf") > 0 ? 2 : 1));
+    EXPECT_NEAR(report["used"]["share"].get<double>(), share, 0.51e-4);
+    const ProgramResult again = run_bet({"evaluate", out + "/model.bet", "demo", "--json"});
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_NEAR(Json::parse(again.out)["test"]["recall@20"].get<double>(),
+                report["test"]["recall@20"].get<double>(), 0.002);
+    EXPECT_EQ(run_bet_serve({"verify", out + "/model.bet"}).exit_code, 0);
+    EXPECT_FALSE(std::filesystem::exists(out + "/checkpoint/method.ckpt"));
+    if (more[0] == "ciess") {
+      EXPECT_EQ(report["note"].get<std::string>().rfind("reduced: 3 of 330 trainings", 0), 0U);
+      EXPECT_EQ(report["trainings"]["search"], 3);
+    }
+  }
+}
+
 TEST(Fit, SameSeedSameBytes) {
   const TempFolder folder;
   const auto bytes = [&](const char* name, const char* seed, const char* threads) {
@@ -148,6 +196,10 @@ TEST(Fit, RefusesWhatCannotBeAndLeavesNothing) {
     return result.err;
   };
   EXPECT_NE(error({"--method", "es"}).find("needs --budget"), std::string::npos);
+  EXPECT_NE(error({"--method", "optembed", "--budget", "5%"}).find("has no way to aim at a size"),
+            std::string::npos);
+  EXPECT_NE(error({"--method", "esapn", "--budget", "1%"}).find("the smallest is 1.5625%"),
+            std::string::npos);
   EXPECT_NE(error({"--budget", "5"}).find("is not understood"), std::string::npos);
   EXPECT_NE(error({"--budget", "5%", "--device", "cuda"}).find("CUDA"), std::string::npos);
   EXPECT_NE(error({"--method", "es", "--budget", "0.1%"}).find("the smallest is 0.7813%"),

@@ -83,5 +83,17 @@ TEST(Budget, RefusesWhatIsNoBudget) {
   }
 }
 
+// Masks are stored: a budget of bytes has fewer parameters with them, and the promise holds for any
+// mask of so many.
+TEST(Budget, InBytesPaysForMasks) {
+  TableShape shape{100, 50, 128, 0, 1, true};
+  const ResolvedBudget masked = resolve_budget(parse_budget("10kB"), shape);
+  EXPECT_LE(table_bytes(masked.params, shape, Precision::kFloat32), 10'000U);
+  EXPECT_GT(table_bytes(masked.params + 1, shape, Precision::kFloat32), 10'000U);
+  shape.masks = false;
+  EXPECT_EQ(resolve_budget(parse_budget("10kB"), shape).params, masked.params + 150 * 16 / 4);
+  EXPECT_EQ(resolve_budget(parse_budget("5%"), shape).params, 960U);
+}
+
 }  // namespace
 }  // namespace bet

@@ -21,6 +21,28 @@ TEST(SizePlan, KeepsItsInvariant) {
   EXPECT_THROW(SizePlan(shape, {1, 1}, {3, 3}), Error);
 }
 
+TEST(SizePlan, WithAMaskKeepsAnyColumns) {
+  const TableShape shape{1, 2, 4, 0, 1, true};
+  const std::vector<std::uint8_t> mask = {1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0};
+  const SizePlan plan = SizePlan::masked(shape, mask);
+  EXPECT_EQ(plan.user_sizes()[0], 2U);
+  EXPECT_EQ(plan.item_sizes()[0], 0U);
+  EXPECT_EQ(plan.item_sizes()[1], 1U);
+  EXPECT_EQ(plan.num_params(), 3U);
+  EXPECT_EQ(plan.largest_size(), 2U);
+  EXPECT_EQ(plan.width(), 3U);
+  // Three values, 5 counts a side, and a byte of mask for each row that has any.
+  EXPECT_EQ(plan.stored_bytes(Precision::kFloat32), 3 * 4 + 8 * 5 + 2U);
+  EXPECT_FALSE(plan == SizePlan(shape, {2}, {0, 1}));
+  EXPECT_THROW(SizePlan::masked(shape, {1, 0}), Error);
+  std::vector<std::uint8_t> odd = mask;
+  odd[0] = 2;
+  EXPECT_THROW(SizePlan::masked(shape, odd), Error);
+  TableShape full = shape;
+  full.min_dim = 1;
+  EXPECT_THROW(SizePlan::masked(full, mask), Error) << "a row without parameters";
+}
+
 TEST(EqualPlan, FloorsAsThePaperDoes) {
   const TableShape shape{29'858, 40'981, 128, 1};
   EXPECT_EQ(equal_plan(shape, 1'813'478).largest_size(), 25U);

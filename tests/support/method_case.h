@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "baselines/method.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
@@ -23,7 +25,7 @@ struct MethodCase {
     shape = {split.num_users(),
              split.num_items(),
              dim,
-             kind.empty_rows ? 0U : 1U,
+             kind.empty_rows ? 0U : std::max(1U, kind.least_size),
              find_backbone(backbone).tables,
              kind.masks};
     fit.model.backbone = backbone;

@@ -269,5 +269,45 @@ TEST(FitPlan, RefusesTheStateOfAnotherRun) {
             std::string::npos);
 }
 
+// A plan with a mask of the first columns trains to the same bits as the plan of those sizes; with
+// any mask nothing else than what is kept ever moves from zero.
+TEST(ModelInTraining, KeepsToMasks) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  for (const BackboneKind* kind : backbones()) {
+    const SizePlan prefix = test::toy_plan(split, 12, kind->tables);
+    TableShape shape = prefix.shape();
+    shape.masks = true;
+    std::vector<std::uint8_t> first;
+    std::vector<std::uint8_t> any;
+    for (const auto sizes : {prefix.user_sizes(), prefix.item_sizes()}) {
+      for (const std::uint32_t size : sizes) {
+        for (std::uint32_t column = 0; column < shape.max_dim; ++column) {
+          first.push_back(column < size ? 1 : 0);
+          any.push_back((column * 7 + size) % shape.max_dim < size ? 1 : 0);
+        }
+      }
+    }
+    const std::vector<SizePlan> plans = {prefix, SizePlan::masked(shape, first),
+                                         SizePlan::masked(shape, any)};
+    ModelOptions options;
+    options.backbone = kind->name;
+    options.dim = shape.max_dim;
+    Schedule schedule;
+    schedule.batch_size = 200;
+    std::vector<at::Tensor> values;
+    for (const SizePlan& plan : plans) {
+      ModelInTraining model(graph, std::span(&plan, 1), options, schedule);
+      for (int step = 0; step < 8; ++step) model.step();
+      values.push_back(model.table().values.clone());
+      if (!model.table().kept.defined()) continue;
+      const at::Tensor zero = values.back().eq(0).to(at::kFloat);
+      const at::Tensor width = model.table().kept.slice(1, 0, model.table().models[0].width);
+      EXPECT_TRUE(at::equal(zero.slice(1, 0, width.size(1)), 1 - width)) << kind->name;
+    }
+    EXPECT_TRUE(at::equal(values[0], values[1])) << kind->name;
+  }
+}
+
 }  // namespace
 }  // namespace bet
