@@ -75,12 +75,7 @@ GrowingTable::Enlarged GrowingTable::enlarged(const at::Tensor& rows) const {
 SizePlan GrowingTable::plan() const {
   const at::Tensor here = sizes().to(at::kCPU);
   const std::int64_t* const values = here.data_ptr<std::int64_t>();
-  std::vector<std::uint16_t> users;
-  std::vector<std::uint16_t> items;
-  for (std::uint64_t row = 0; row < shape_.num_rows(); ++row) {
-    (row < shape_.num_users ? users : items).push_back(static_cast<std::uint16_t>(values[row]));
-  }
-  return {shape_, std::move(users), std::move(items)};
+  return {shape_, std::vector<std::uint16_t>(values, values + here.numel())};
 }
 
 void GrowingTable::save(Checkpoint& checkpoint) const {

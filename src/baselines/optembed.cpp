@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 
@@ -107,19 +108,21 @@ std::vector<FieldSizes> SizeEvolution::children() const {
 }
 
 bool SizeEvolution::advance(const Score& score) {
+  bool whole = true;
   for (const FieldSizes& child : children()) {
     const bool known = std::any_of(ranking_.begin(), ranking_.end(),
                                    [&](const Scored& other) { return other.second == child; });
     if (known) continue;
     const std::optional<double> found = score(child);
-    if (!found) return false;
+    whole = found.has_value();
+    if (!whole) break;
     ranking_.emplace_back(*found, child);
   }
   std::sort(ranking_.begin(), ranking_.end(), [](const Scored& a, const Scored& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  ++generation_;
-  return true;
+  if (whole) ++generation_;
+  return whole;
 }
 
 void SizeEvolution::restore(std::uint32_t generation, std::vector<Scored> ranking) {
@@ -129,9 +132,7 @@ void SizeEvolution::restore(std::uint32_t generation, std::vector<Scored> rankin
 
 namespace {
 
-std::uint64_t num_steps(const Pretrained& full) {
-  return std::max<std::uint64_t>(full.best_step, 1);
-}
+using Clock = std::chrono::steady_clock;
 
 // Where thresholds would end without the task's say: above so many of the pretrained rows' norms.
 // The sizes that win are about four fifths of all columns, and the paper's models keep 18 to 33 %.
@@ -149,7 +150,7 @@ OptEmbedGates::Options options_for(const Pretrained& full, const TableShape& sha
   options.alpha = 1;
   // dt = rate * alpha * exp(-t) a step: exp(t) grows evenly.
   options.learning_rate = std::expm1(static_cast<double>(*place)) /
-                          (options.alpha * static_cast<double>(num_steps(full)));
+                          (options.alpha * static_cast<double>(full.best_step));
   return options;
 }
 
@@ -158,7 +159,7 @@ class OptEmbedSearch {
  public:
   OptEmbedSearch(const MethodInput& input, const Pretrained& full)
       : input_(input),
-        num_steps_(num_steps(full)),
+        num_steps_(full.best_step),
         plan_(full_plan(input.shape)),
         model_(input.graph, std::span(&plan_, 1), input.fit.model, input.fit.schedule),
         gates_(model_.table(), input.shape.num_users, input.shape.tables,
@@ -206,11 +207,16 @@ class OptEmbedSearch {
       const Ranking ranking = model_.ranking();
       return evaluator.measure(ranking.vectors, ranking.models[0]).score();
     };
+    Clock::time_point saved = Clock::now();
     while (!evolution_.is_over() && !stopped_) {
       stopped_ = !evolution_.advance(score);
-      Checkpoint state = read_checkpoint(input_.state);
-      save(state);
-      write_checkpoint(state, input_.state);
+      const double since = std::chrono::duration<double>(Clock::now() - saved).count();
+      if (since >= input_.hooks.save_seconds || evolution_.is_over() || stopped_) {
+        Checkpoint state = read_checkpoint(input_.state);  // with the supernet, which stands still
+        save(state);
+        write_checkpoint(state, input_.state);
+        saved = Clock::now();
+      }
       if (!input_.hooks.progress) continue;
       char detail[48];
       std::snprintf(detail, sizeof(detail), "best %.5f", best().first);
@@ -226,27 +232,20 @@ class OptEmbedSearch {
     return !stopped_;
   }
 
-  SizeEvolution::Scored best() const {
-    const auto& all = evolution_.ranking();
-    return *std::max_element(all.begin(), all.end(),
-                             [](const auto& a, const auto& b) { return a.first < b.first; });
-  }
+  const SizeEvolution::Scored& best() const { return evolution_.ranking().front(); }
 
   SizePlan chosen_plan() const {
     const at::Tensor passing = gates_.passing(model_.table().values);
     const auto* const passes = passing.data_ptr<std::uint8_t>();
     const FieldSizes sizes = best().second;
-    const auto side = [&](std::uint64_t first, std::uint64_t count, std::uint32_t size) {
-      std::vector<std::uint16_t> rows;
-      for (std::uint64_t row = first; row < first + count; ++row) {
-        rows.push_back(static_cast<std::uint16_t>(passes[row] != 0 ? size : 0));
-      }
-      return rows;
-    };
     const TableShape& shape = input_.shape;
     BET_CHECK(passing.any().item<bool>(), "optembed's gates let no row pass: there is no model");
-    return {shape, side(0, shape.num_users, sizes[0]),
-            side(shape.num_users, shape.num_items, sizes[1])};
+    std::vector<std::uint16_t> rows;
+    for (std::uint64_t row = 0; row < shape.num_rows(); ++row) {
+      const std::uint32_t size = sizes[row < shape.num_users ? 0 : 1];
+      rows.push_back(static_cast<std::uint16_t>(passes[row] != 0 ? size : 0));
+    }
+    return {shape, rows};
   }
 
   void log_gates() const {

@@ -66,10 +66,9 @@ PepThresholds::Options pep_options(const Pretrained& full) {
   options.scale = 2 * largest;
   // BASELINES 1.1: thresholds reach the median when the training is usually over.
   const double middle = std::log(median / (options.scale - median));
-  options.learning_rate =
-      (middle - options.first) / static_cast<double>(std::max<std::uint64_t>(full.best_step, 1));
+  options.learning_rate = (middle - options.first) / static_cast<double>(full.best_step);
   // The last thresholds to be reached are a few times the median, and the values grow with them.
-  options.max_steps = 2 * std::max<std::uint64_t>(full.best_step, 1);
+  options.max_steps = 2 * full.best_step;
   return options;
 }
 
@@ -80,16 +79,15 @@ Proposal propose(const MethodInput& input) {
   options.adam = input.fit.schedule.adam;  // one Adam for all, as the authors have it
   Schedule schedule = input.fit.schedule;
   schedule.max_steps = options.max_steps;
-  TableShape shape = input.shape;
-  shape.masks = false;
+  const TableShape& shape = input.shape;
   const SizePlan full = full_plan(shape);
   ModelInTraining model(input.graph, std::span(&full, 1), input.fit.model, schedule);
   PepThresholds thresholds(model.table(), options);
   model.use(thresholds);
   // By how much each column is above its threshold, and how many are.
   const auto above = [&] {
-    return magnitudes(model.table().values, input.shape) -
-           magnitudes(thresholds.thresholds(), input.shape);
+    return magnitudes(model.table().values, shape) -
+           magnitudes(thresholds.thresholds(), shape);
   };
   const std::uint64_t wanted = input.params.value() / shape.tables;
   constexpr std::uint64_t kStepsBetween = 10;  // the authors count after every one
@@ -113,7 +111,7 @@ Proposal propose(const MethodInput& input) {
                     .restore = [&](const Checkpoint& state) { thresholds.restore(state); }},
                    after_step);
   Proposal proposal;
-  proposal.plans = {keep_highest(above(), input.shape, input.params.value())};
+  proposal.plans = {keep_highest(above(), shape, input.params.value())};
   proposal.trainings = 1;
   proposal.steps = model.num_steps();
   proposal.stopped = !whole;

@@ -231,7 +231,6 @@ class FitRun {
     for (const SizePlan& plan : plans) check_promise(plan, options_, budget.json);
     const FitResult result =
         fit_plans(split, plans, fit, hooks, run.checkpoint(), identity(hash), options_.resume);
-    std::filesystem::remove(method_state(run));
     line.end();
 
     const SizePlan& plan = plans[result.chosen];
@@ -287,6 +286,7 @@ class FitRun {
     report["seconds"]["export"] = seconds_since(export_start);
     report["seconds"]["total"] = seconds_since(start);
     run.write_report(report.dump(2));
+    std::filesystem::remove(method_state(run));
     say(run, "done: test " + report["test"].dump());
     return report;
   }

@@ -19,14 +19,14 @@ struct Effort {
   std::uint32_t finetune_epochs;
   std::uint32_t retrain_top;
   bool paper_probes;  // as METHOD section 5 has them; else with the training's batches
-  std::uint32_t ciess_trainings;
+  std::optional<std::uint32_t> ciess_trainings;  // none: all of them
 };
 
 // DESIGN gives `paper` the paper's schedule; `fast` is as good or better, fifty times faster, and
 // leaves the time to the probes.
 constexpr Effort kEfforts[] = {{"quick", "fast", 1, 8, 50, 2, 2, false, 33},
-                               {"normal", "fast", 2, 30, 100, 5, 3, false, 330},
-                               {"paper", "fast", 3, 50, 100, 10, 5, true, 330}};
+                               {"normal", "fast", 2, 30, 100, 5, 3, false, {}},
+                               {"paper", "fast", 3, 50, 100, 10, 5, true, {}}};
 
 const Effort& find_effort(const std::string& name) {
   for (const Effort& effort : kEfforts) {
@@ -214,7 +214,7 @@ FitCommand::SearchChoice FitCommand::resolve_search() const {
 }
 
 MethodOptions FitCommand::resolve_method() const {
-  return {.trainings = iterations.value_or(find_effort(effort).ciess_trainings),
+  return {.trainings = iterations ? iterations : find_effort(effort).ciess_trainings,
           .user_share = user_share,
           .memory_weight = memory_weight};
 }
@@ -285,8 +285,8 @@ Config FitCommand::to_config() const {
   };
   add_number("user-share", user_share);
   add_number("memory-weight", memory_weight);
-  if (method == "ciess") {
-    config_entries.push_back({"iterations", std::to_string(*resolve_method().trainings), false});
+  if (const auto trainings = resolve_method().trainings; method == "ciess" && trainings) {
+    config_entries.push_back({"iterations", std::to_string(*trainings), false});
   }
   if (method == "bet") {
     const SearchChoice search = resolve_search();

@@ -141,9 +141,7 @@ std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> freque
 
 SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
                          const TableShape& shape, std::span<const std::uint32_t> order) {
-  const std::vector<std::uint16_t> sizes = share_out(values, total, shape, order);
-  const auto first_item = sizes.begin() + static_cast<std::ptrdiff_t>(shape.num_users);
-  return {shape, {sizes.begin(), first_item}, {first_item, sizes.end()}};
+  return {shape, share_out(values, total, shape, order)};
 }
 
 PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,

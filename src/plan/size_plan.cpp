@@ -18,12 +18,6 @@ void check_params(const TableShape& shape, std::uint64_t params) {
             " to ", shape.full_params());
 }
 
-// The first num_users sizes are the users'.
-SizePlan cut_in_two(const TableShape& shape, const std::vector<std::uint16_t>& sizes) {
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(shape.num_users);
-  return {shape, {sizes.begin(), middle}, {middle, sizes.end()}};
-}
-
 }  // namespace
 
 SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_sizes,
@@ -50,6 +44,19 @@ SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_size
   width_ = largest_size_;
 }
 
+namespace {
+
+std::vector<std::uint16_t> to_vector(std::span<const std::uint16_t> sizes) {
+  return {sizes.begin(), sizes.end()};
+}
+
+}  // namespace
+
+SizePlan::SizePlan(const TableShape& shape, std::span<const std::uint16_t> sizes)
+    : SizePlan(shape,
+               to_vector(sizes.first(std::min<std::size_t>(sizes.size(), shape.num_users))),
+               to_vector(sizes.subspan(std::min<std::size_t>(sizes.size(), shape.num_users)))) {}
+
 SizePlan SizePlan::masked(const TableShape& shape, std::vector<std::uint8_t> mask) {
   BET_CHECK(shape.masks && mask.size() == shape.total_size(shape.max_dim), "a mask of ",
             mask.size(), " places for a table of ", shape.num_rows(), " x ", shape.max_dim);
@@ -61,7 +68,7 @@ SizePlan SizePlan::masked(const TableShape& shape, std::vector<std::uint8_t> mas
     ++sizes[place / shape.max_dim];
     width = std::max(width, static_cast<std::uint32_t>(place % shape.max_dim) + 1);
   }
-  SizePlan plan = cut_in_two(shape, sizes);
+  SizePlan plan(shape, sizes);
   plan.mask_ = std::move(mask);
   plan.width_ = width;
   return plan;
@@ -118,7 +125,7 @@ SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::u
       movable.pop_back();
     }
   }
-  return cut_in_two(shape, sizes);
+  return {shape, sizes};
 }
 
 }  // namespace bet

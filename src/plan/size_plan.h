@@ -16,6 +16,8 @@ class SizePlan {
   // Throws if a count or a size does not fit the shape.
   SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_sizes,
            std::vector<std::uint16_t> item_sizes);
+  // Of all rows in one, users first.
+  SizePlan(const TableShape& shape, std::span<const std::uint16_t> sizes);
 
   // With a mask, of a shape with masks: 1 where a row keeps a column, else 0, by row (users first)
   // and max_dim columns.

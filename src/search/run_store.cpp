@@ -92,8 +92,7 @@ SizePlan plan_of(std::string_view bytes, const TableShape& shape, const std::str
             " rows for data of ", shape.num_rows());
   std::vector<std::uint16_t> sizes(shape.num_rows());
   std::memcpy(sizes.data(), bytes.data(), bytes.size());
-  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(shape.num_users);
-  return {shape, {sizes.begin(), middle}, {middle, sizes.end()}};
+  return {shape, sizes};
 }
 
 template <typename Value, typename Name>
