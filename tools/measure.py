@@ -5,17 +5,19 @@
   tools/measure.py table OUT.jsonl                              the lines as a Markdown table
 
 GROUP is a name of GROUPS below. A line holds the command, the seconds it took and the run's report;
-runs that are there already are left alone, so a broken-off measurement can be gone on with.
+runs that are there already are left alone and a broken-off one (its folder is OUT.run) is gone on
+with; the seconds of such a line are those since it was, and it says so.
 """
+import functools
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 
-def search_runs():
+def search_runs(_lines):
     """The search beside the trivial rule and random selection; and all without a least size."""
     for data in ("gowalla", "yelp2018"):
         for budget in ("5%", "10%", "20%"):
@@ -31,28 +33,33 @@ def search_runs():
                              *no_least, "--seed", str(seed)]
 
 
-def backbone_runs():
-    """NGCF and NCF: equal sizes and the search, at every budget of the paper."""
+def backbone_runs(backbone, _lines):
+    """NGCF or NCF: equal sizes and the search, at every budget of the paper."""
     for data in ("gowalla", "yelp2018"):
-        for backbone in ("ngcf", "ncf"):
-            for budget in ("10%", "20%", "5%"):
-                options = ["--backbone", backbone, "--budget", budget]
-                yield data, [*options, "--method", "es"]
-                yield data, options
+        for budget in ("10%", "20%", "5%"):
+            options = ["--backbone", backbone, "--budget", budget]
+            yield data, [*options, "--method", "es"]
+            yield data, options
 
 
-def rule_runs():
+def rule_runs(data, _lines):
     """LightGCN by the search as it is since it begins with the rules."""
-    for data in ("gowalla", "yelp2018"):
-        for budget in ("5%", "10%", "20%"):
-            yield data, ["--budget", budget, "--effort", "paper"]
+    for budget in ("10%", "5%", "20%"):
+        yield data, ["--budget", budget, "--effort", "paper"]
+
+
+def least_size_runs(data, _lines):
+    """The search with empty rows in half of its plans, its default with a graph, and in none."""
+    for budget in ("10%", "5%", "20%"):
+        yield data, ["--method", "bet", "--budget", budget]
+        yield data, ["--method", "bet", "--budget", budget, "--min-dim", "1"]
 
 
 BUDGETED = ("es", "mr", "sided", "frequency", "magnitude", "pep", "bet")
 UNBUDGETED = ("esapn", "optembed")  # their size is what they reach
 
 
-def method_runs(data):
+def method_runs(data, _lines):
     """Every method but ciess with LightGCN, at every budget of the paper."""
     for budget in ("10%", "5%", "20%"):
         for method in BUDGETED:
@@ -61,13 +68,23 @@ def method_runs(data):
         yield data, ["--method", method]
 
 
-def ciess_runs(data):
-    """Ciess: 330 trainings for each line."""
+def ciess_runs(data, _lines):
+    """Ciess with LightGCN: 330 trainings for each line."""
     for budget in ("10%", "5%", "20%"):
         yield data, ["--method", "ciess", "--budget", budget]
 
 
-def dense_method_runs():
+def ciess_weight_runs(weight, _lines):
+    """Ciess at 20 % with another weight of the memory, for which fewer of its plans are small."""
+    yield "gowalla", ["--method", "ciess", "--budget", "20%", "--memory-weight", weight]
+
+
+def dense_ciess_runs(backbone, _lines):
+    """Ciess with NGCF or NCF at 10 %."""
+    yield "gowalla", ["--method", "ciess", "--backbone", backbone, "--budget", "10%"]
+
+
+def dense_method_runs(_lines):
     """Every method but ciess with NGCF and NCF at 10 %."""
     for backbone in ("ngcf", "ncf"):
         for method in BUDGETED:
@@ -92,32 +109,38 @@ def lineup_runs(lines):
 
 
 # Each is given the lines measured so far.
-GROUPS = {"search": lambda lines: search_runs(), "rules": lambda lines: rule_runs(),
-          "backbones": lambda lines: backbone_runs(), "lineup": lineup_runs,
-          "methods-gowalla": lambda lines: method_runs("gowalla"),
-          "methods-yelp2018": lambda lines: method_runs("yelp2018"),
-          "ciess-gowalla": lambda lines: ciess_runs("gowalla"),
-          "ciess-yelp2018": lambda lines: ciess_runs("yelp2018"),
-          "methods-dense": lambda lines: dense_method_runs()}
+GROUPS = {"search": search_runs, "methods-dense": dense_method_runs, "lineup": lineup_runs}
+for name, runs in (("methods", method_runs), ("ciess", ciess_runs), ("rules", rule_runs),
+                   ("least-size", least_size_runs)):
+    for data in ("gowalla", "yelp2018"):
+        GROUPS[f"{name}-{data}"] = functools.partial(runs, data)
+for backbone in ("ngcf", "ncf"):
+    GROUPS[f"backbones-{backbone}"] = functools.partial(backbone_runs, backbone)
+    GROUPS[f"ciess-{backbone}"] = functools.partial(dense_ciess_runs, backbone)
+for weight in ("0.3", "0.5"):
+    GROUPS[f"ciess-weight-{weight}"] = functools.partial(ciess_weight_runs, weight)
 
 
 def measure(bet, folder, out, group, device):
     path = pathlib.Path(out)
+    run = path.with_suffix(".run")
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     for data, options in GROUPS[group](lines):
         command = ["fit", data, *options, "--device", device]
         if command in [line["command"] for line in lines]:
             continue
         source = data if data == "demo" else f"{folder}/{data}"
-        with tempfile.TemporaryDirectory() as run:
-            start = time.perf_counter()
-            result = subprocess.run(
-                [bet, "fit", source, *command[2:], "--quiet", "--json", "--overwrite",
-                 "--out", run], capture_output=True, text=True)
-            if result.returncode != 0:
-                sys.exit(f"{' '.join(command)}: {result.stderr}")
-            line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
-                    "report": short(json.loads(result.stdout))}
+        # The order of a group is fixed, so a broken-off run is the first that has no line.
+        resumed = (run / "config.toml").exists()
+        start = time.perf_counter()
+        what = (["resume", run] if resumed else ["fit", source, *command[2:], "--out", run])
+        result = subprocess.run([bet, *what, "--quiet", "--json"], capture_output=True, text=True)
+        if result.returncode != 0:
+            sys.exit(f"{' '.join(command)}: {result.stderr}")
+        line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
+                **({"resumed": True} if resumed else {}),
+                "report": short(json.loads(result.stdout))}
+        shutil.rmtree(run)
         lines.append(line)
         with path.open("a") as file:
             file.write(json.dumps(line) + "\n")

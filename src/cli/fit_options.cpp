@@ -137,9 +137,11 @@ void FitCommand::add_to(CLI::App& command) {
   command.add_option("--dim", dim, "full embedding size")
       ->check(CLI::Range(1U, kMostColumns))
       ->capture_default_str();
-  command.add_option("--min-dim", min_dim, "smallest embedding size; 0 needs a graph backbone")
-      ->check(CLI::Range(0U, kMostColumns))
-      ->capture_default_str();
+  command
+      .add_option("--min-dim", min_dim,
+                  "smallest embedding size; 0 needs a graph backbone (default 0 for bet with one, "
+                  "otherwise 1)")
+      ->check(CLI::Range(0U, kMostColumns));
   command.add_option("--seed", seed, "seed of everything but the split")->capture_default_str();
   command.add_option("--threads", threads, "0: one per core")
       ->check(CLI::Range(0, 4096))
@@ -166,9 +168,9 @@ FitOptions FitCommand::resolve() const {
   BET_CHECK(budget.empty() || use != BudgetUse::kNone, "--method ", method,
             " cannot be given --budget ", budget,
             ": it has no way to aim at a size and reports the one that it reaches");
-  BET_CHECK(min_dim <= dim, "--min-dim ", min_dim, " is above --dim ", dim);
+  BET_CHECK(least_dim() <= dim, "--min-dim ", least_dim(), " is above --dim ", dim);
   const BackboneKind& base = find_backbone(backbone);
-  BET_CHECK(min_dim > 0 || base.uses_graph, "--min-dim 0 needs a graph: with ", backbone,
+  BET_CHECK(least_dim() > 0 || base.uses_graph, "--min-dim 0 needs a graph: with ", backbone,
             " a user or an item without parameters has no score");
   BET_CHECK(std::uint64_t{dim} * base.tables <= kMostColumns, "--dim ", dim, " is too large for ",
             backbone, ", which has ", base.tables, " embeddings a row; at most ",
@@ -219,12 +221,18 @@ MethodOptions FitCommand::resolve_method() const {
           .memory_weight = memory_weight};
 }
 
+std::uint32_t FitCommand::least_dim() const {
+  // The search sees plans with and without empty rows, and validation decides.
+  const bool may_be_empty = kind() == nullptr && find_backbone(backbone).uses_graph;
+  return min_dim.value_or(may_be_empty ? 0 : 1);
+}
+
 TableShape FitCommand::shape_of(const Dataset& dataset) const {
-  TableShape shape{dataset.num_users(), dataset.num_items(), dim, min_dim,
+  TableShape shape{dataset.num_users(), dataset.num_items(), dim, least_dim(),
                    find_backbone(backbone).tables};
   if (kind() != nullptr) {
     shape.masks = kind()->masks;
-    shape.min_dim = kind()->empty_rows ? 0 : std::max(min_dim, kind()->least_size);
+    shape.min_dim = kind()->empty_rows ? 0 : std::max(least_dim(), kind()->least_size);
   }
   return shape;
 }
@@ -269,7 +277,7 @@ Config FitCommand::to_config() const {
       {"final", final_part},
       {"device", device},
       {"dim", std::to_string(dim), false},
-      {"min-dim", std::to_string(min_dim), false},
+      {"min-dim", std::to_string(least_dim()), false},
       {"seed", std::to_string(seed), false},
       {"threads", std::to_string(threads), false},
   };

@@ -42,7 +42,7 @@ struct FitCommand {
   std::string final_part = "train+val";
   std::string device = "cpu";
   std::uint32_t dim = 128;
-  std::uint32_t min_dim = 1;
+  std::optional<std::uint32_t> min_dim;  // none: least_dim()
   std::uint64_t seed = 1;
   int threads = 0;
   std::string out;
@@ -73,6 +73,9 @@ struct FitCommand {
   // What `method` is; null for the search itself.
   const MethodKind* kind() const { return find_method(method); }
   MethodOptions resolve_method() const;
+
+  // The smallest size of a row: as given, or the default of method and backbone.
+  std::uint32_t least_dim() const;
 
   // Where pretrained models are kept.
   std::filesystem::path cache_folder() const;

@@ -179,19 +179,20 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                 origin.item_shape > 0,
             "plan of user share ", origin.user_share, " and shapes ", origin.user_shape, ", ",
             origin.item_shape);
-  const std::uint64_t for_users = size_of_users(origin.user_share);
+  const TableShape drawn = shape_of(index);
+  const std::uint64_t for_users = size_of_users(origin.user_share, drawn);
   RandomStream user_random(seed, "plan user values", index);
   RandomStream item_random(seed, "plan item values", index);
   return {
       shape_,
-      draw_side(origin.user_family, origin.user_shape, for_users, shape_, user_order_, user_random),
-      draw_side(origin.item_family, origin.item_shape, total_size_ - for_users, shape_, item_order_,
+      draw_side(origin.user_family, origin.user_shape, for_users, drawn, user_order_, user_random),
+      draw_side(origin.item_family, origin.item_shape, total_size_ - for_users, drawn, item_order_,
                 item_random)};
 }
 
 SizePlan PlanSampler::sided_plan(double user_share) const {
   BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share, " is not from 0 to 1");
-  const std::uint64_t for_users = size_of_users(user_share);
+  const std::uint64_t for_users = size_of_users(user_share, shape_);
   const std::vector<double> equal(std::max(user_order_.size(), item_order_.size()), 1.0);
   const std::span<const double> values(equal);
   return {
@@ -199,13 +200,22 @@ SizePlan PlanSampler::sided_plan(double user_share) const {
       share_out(values.first(item_order_.size()), total_size_ - for_users, shape_, item_order_)};
 }
 
-std::uint64_t PlanSampler::size_of_users(double user_share) const {
-  const std::uint64_t least_items = shape_.num_items * shape_.min_dim;
-  const std::uint64_t most_items = shape_.num_items * shape_.max_dim;
-  const std::uint64_t lowest = std::max(shape_.num_users * shape_.min_dim,
+TableShape PlanSampler::shape_of(std::uint64_t index) const {
+  TableShape shape = shape_;
+  // Empty rows are better where memory is short and worse where it is not, and how short depends on
+  // the data (docs/results.md): the search is to see both.
+  const bool can_fill = total_size_ >= shape.total_size(1);
+  if (shape.min_dim == 0 && index % 2 == 1 && can_fill) shape.min_dim = 1;
+  return shape;
+}
+
+std::uint64_t PlanSampler::size_of_users(double user_share, const TableShape& shape) const {
+  const std::uint64_t least_items = shape.num_items * shape.min_dim;
+  const std::uint64_t most_items = shape.num_items * shape.max_dim;
+  const std::uint64_t lowest = std::max(shape.num_users * shape.min_dim,
                                         total_size_ > most_items ? total_size_ - most_items : 0);
   const std::uint64_t highest =
-      std::min<std::uint64_t>(shape_.num_users * shape_.max_dim, total_size_ - least_items);
+      std::min<std::uint64_t>(shape.num_users * shape.max_dim, total_size_ - least_items);
   const auto wanted =
       static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(total_size_)));
   return std::clamp(wanted, lowest, highest);

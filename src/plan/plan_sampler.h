@@ -37,7 +37,9 @@ SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
                          const TableShape& shape, std::span<const std::uint32_t> order);
 
 // Draws plans that spend a parameter budget exactly: a share for each side, a size distribution for
-// each side, and larger sizes to more frequent rows. Any thread may draw.
+// each side, and larger sizes to more frequent rows. Where rows may be empty (min_dim 0), that is so
+// in every other plan only; the rest give each row a parameter at least, if there are so many. Any
+// thread may draw.
 class PlanSampler {
  public:
   // Frequencies are training counts by row. `params` is spent to the last one. Throws if the shape
@@ -49,7 +51,7 @@ class PlanSampler {
   // The plan number `index` under a seed: the same for any order of calls.
   SampledPlan draw(std::uint64_t seed, std::uint64_t index) const;
 
-  // The plan of a given origin; `index` chooses the random values.
+  // The plan of a given origin; `index` chooses the random values and whether rows may be empty.
   SizePlan make_plan(const PlanOrigin& origin, std::uint64_t seed, std::uint64_t index) const;
 
   // Not drawn: sizes within each side equal, up to one, the users' share of the budget given
@@ -57,9 +59,12 @@ class PlanSampler {
   SizePlan sided_plan(double user_share) const;
 
  private:
+  // The shape that the sizes of plan `index` keep to.
+  TableShape shape_of(std::uint64_t index) const;
+
   // B_user = round(w B), clamped so that each side can hold min_dim a row and none exceeds max_dim;
   // as the sum of the users' sizes.
-  std::uint64_t size_of_users(double user_share) const;
+  std::uint64_t size_of_users(double user_share, const TableShape& shape) const;
 
   TableShape shape_;
   std::uint64_t total_size_;  // sum of all sizes: the parameters of one table

@@ -107,7 +107,7 @@ std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape
   };
   std::vector<SampledPlan> plans = {
       rule(static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows()))};
-  for (int twentieths = 1; twentieths < 20; ++twentieths) plans.push_back(rule(twentieths / 20.0));
+  for (int twentieths = 0; twentieths <= 20; ++twentieths) plans.push_back(rule(twentieths / 20.0));
   return plans;
 }
 

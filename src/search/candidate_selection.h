@@ -22,7 +22,7 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
                                          std::uint64_t first, std::uint32_t count);
 
 // The rule that a search has to beat (METHOD section 8): equal sizes within each side, at shares of
-// the users from 0.05 to 0.95; first with the same size for all rows.
+// the users from 0 to 1, as far as the least size allows; first with the same size for all rows.
 std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape);
 
 struct Choice {

@@ -46,6 +46,14 @@ void restore_choice(const Checkpoint& checkpoint, FitResult& result) {
   result.validation = result.plan_validation.at(result.chosen);
 }
 
+std::uint64_t interactions_of(const Split& split, TrainingPart part) {
+  const Split::Counts counts = split.counts();
+  std::uint64_t total = counts.train;
+  if (part != TrainingPart::kTrain) total += counts.validation;
+  if (part == TrainingPart::kAll) total += counts.test;
+  return total;
+}
+
 // The sizes as a column of floats, which a checkpoint holds.
 at::Tensor sizes_as_floats(const MaskedTable& table) {
   return table.sizes.to(at::kFloat).view({-1, 1});
@@ -114,9 +122,12 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
     result.final_steps = result.best_step;  // the chosen weights are the final ones
   } else {
     phase = "final";
+    const std::uint64_t steps = options.schedule.final_steps(
+        result.best_step, interactions_of(split, TrainingPart::kTrain),
+        interactions_of(split, options.final_part));
     const TrainingResult trained =
-        train_steps(graph, plans.subspan(result.chosen, 1), options.model, options.schedule,
-                    result.best_step, saving, in_final ? &*state : nullptr)[0];
+        train_steps(graph, plans.subspan(result.chosen, 1), options.model, options.schedule, steps,
+                    saving, in_final ? &*state : nullptr)[0];
     result.table = trained.table;
     result.final_step_seconds = trained.step_seconds;
     result.final_steps = trained.steps;

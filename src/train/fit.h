@@ -10,8 +10,8 @@ namespace bet {
 
 // From plans to a final model (METHOD section 7): train them on `train` until validation no longer
 // improves, choose the best there (the paper's selective retraining, if there are several), then
-// train that plan with fresh parameters on `final_part` for as many steps as were best, and look at
-// test once.
+// train that plan with fresh parameters on `final_part` for as many steps as were best, or as many
+// passes over the data (Schedule::final_by_passes), and look at test once.
 struct FitOptions {
   ModelOptions model;
   Schedule schedule;

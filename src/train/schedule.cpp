@@ -19,10 +19,18 @@ double Schedule::rate_after(std::uint64_t step) const {
 
 bool Schedule::measures_after(std::uint64_t step) const {
   if (measure_steps > 0) return step % measure_steps == 0;
-  for (const std::uint64_t sixteenths : {1, 2, 4, 8, 12, 16}) {
+  for (const std::uint64_t sixteenths : {1, 2, 3, 4, 6, 8, 12, 16}) {
     if (step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1)) return true;
   }
   return false;
+}
+
+std::uint64_t Schedule::final_steps(std::uint64_t best_step, std::uint64_t train_count,
+                                    std::uint64_t final_count) const {
+  if (!final_by_passes) return best_step;
+  const double growth = static_cast<double>(final_count) / static_cast<double>(train_count);
+  const auto wanted = std::llround(static_cast<double>(best_step) * growth);
+  return std::min(static_cast<std::uint64_t>(wanted), max_steps);
 }
 
 void Schedule::validate() const {
@@ -50,6 +58,7 @@ Schedule named_schedule(std::string_view name, std::string_view backbone) {
     fast.adam.beta2 = own.beta2;
     fast.measure_steps = 0;
     fast.max_steps = own.max_steps;
+    fast.final_by_passes = true;
     return fast;
   }
   fail("unknown schedule ", in_quotes(name), "; there are paper and fast");

@@ -27,17 +27,26 @@ struct Schedule {
   double weights_rate = 1;  // of a backbone's dense weights, as a multiple of the learning rate
   AdamOptions adam;
 
-  // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of
-  // max_steps.
+  // Steps between measurements on validation; 0: after 1/16, 1/8, 3/16, 1/4, 3/8, 1/2, 3/4 and all
+  // of max_steps.
   std::uint64_t measure_steps = 2'000;
   std::uint32_t patience = 3;  // measurements without a better one that end the training
   std::uint64_t max_steps = 30'000;
+
+  // The final training, on more data, has the best number of passes over them instead of the best
+  // number of steps (METHOD section 7); max_steps at most.
+  bool final_by_passes = false;
 
   // Of the step that follows `step` steps.
   double rate_after(std::uint64_t step) const;
 
   // Whether validation is measured after `step` steps.
   bool measures_after(std::uint64_t step) const;
+
+  // Of the final training on `final_count` interactions, where `best_step` steps on `train_count`
+  // were best.
+  std::uint64_t final_steps(std::uint64_t best_step, std::uint64_t train_count,
+                            std::uint64_t final_count) const;
 
   // Entries of a step on a graph of which so many users have interactions.
   std::uint32_t entries_for(std::uint32_t num_users) const {
