@@ -87,18 +87,20 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     RandomStream random(options.seed, "predictor members", of);
     return predictor->learn(measured, options.predictor_steps, random);
   };
-  // Lines 4 to 12: m plans, and one of them.
-  const auto choose = [&](std::uint32_t of, std::span<const Trial> members, const Trial* running) {
-    const std::uint64_t first = std::uint64_t{of} * options.num_candidates;
+  // Lines 4 to 12: m plans, and one of them; or the next rule.
+  const auto choose = [&](std::uint32_t of, std::span<const Trial> members) {
     const Strategy strategy = strategy_of(of, options.selection, options.num_iterations);
-    std::vector<SampledPlan> candidates =
-        strategy == Strategy::kSpread
-            ? rule_plans(sampler, shape)
-            : draw_candidates(sampler, options.seed, first, options.num_candidates);
+    const bool is_rule = strategy == Strategy::kRule;
+    const std::uint64_t first = is_rule ? of - 1 : std::uint64_t{of} * options.num_candidates;
+    std::vector<SampledPlan> candidates;
+    if (is_rule) {
+      candidates.push_back(rule_plan(sampler, shape, of - 1));
+    } else {
+      candidates = draw_candidates(sampler, options.seed, first, options.num_candidates);
+    }
     const Choice choice =
-        choose_candidate(strategy, candidates, predictor.get(), members, running, options.seed, of);
-    const std::uint64_t number = strategy == Strategy::kSpread ? 0 : first;
-    return Trial{of, strategy, number + choice.index, std::move(candidates[choice.index]),
+        choose_candidate(strategy, candidates, predictor.get(), members, options.seed, of);
+    return Trial{of, strategy, first + choice.index, std::move(candidates[choice.index]),
                  choice.predicted};
   };
 
@@ -106,8 +108,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
   // before t - 1: so does this first choice, whether the search begins or goes on.
   Clock::time_point begin = Clock::now();
   const std::span<const Trial> known(population);
-  Trial trial = known.empty() ? choose(t, {}, nullptr)
-                              : choose(t, known.first(known.size() - 1), &known.back());
+  Trial trial = choose(t, known.first(known.empty() ? 0 : known.size() - 1));
   result.own_seconds = result.waited_seconds = seconds_since(begin);
   for (;; ++t) {  // line 3
     const bool last = t == options.num_iterations;
@@ -116,7 +117,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
       next = std::async(std::launch::async, [&] {
         const Clock::time_point start = Clock::now();
         const double error = learn(t + 1, population);
-        Trial chosen = choose(t + 1, population, &trial);
+        Trial chosen = choose(t + 1, population);
         return Chosen{std::move(chosen), error, seconds_since(start)};
       });
     }
@@ -167,7 +168,12 @@ std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population
   for (const Trial* trial : order) {
     if (chosen.size() < count) add(trial);
   }
-  if (!population.empty() && population[0].strategy == Strategy::kSpread) add(&population[0]);
+  const auto is_rule = [](const Trial* trial) { return trial->strategy == Strategy::kRule; };
+  const auto best_rule = std::find_if(order.begin(), order.end(), is_rule);
+  if (best_rule != order.end()) {
+    add(*best_rule);
+    add(&population[0]);
+  }
   return chosen;
 }
 

@@ -1,7 +1,7 @@
 #include "search/candidate_selection.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -13,31 +13,9 @@ namespace bet {
 
 namespace {
 
-double users_share(const SizePlan& plan) {
-  double users = 0;
-  for (const std::uint16_t size : plan.user_sizes()) users += size;
-  return users * plan.shape().tables / static_cast<double>(plan.num_params());
-}
-
-std::size_t farthest_share(std::span<const SampledPlan> candidates,
-                           std::span<const Trial> population, const Trial* running) {
-  std::vector<double> known;
-  for (const Trial& trial : population) known.push_back(users_share(trial.sampled.plan));
-  if (running != nullptr) known.push_back(users_share(running->sampled.plan));
-  std::size_t farthest = 0;
-  if (known.empty()) return farthest;
-  double largest = -1;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double share = users_share(candidates[i].plan);
-    double nearest = 1;
-    for (const double other : known) nearest = std::min(nearest, std::abs(share - other));
-    if (nearest > largest) {
-      largest = nearest;
-      farthest = i;
-    }
-  }
-  return farthest;
-}
+// The users' shares of the rules after equal sizes. Quality has a peak near either end (METHOD
+// section 8), at which one depends on data and budget.
+constexpr std::array kRuleShares = {0.9, 0.1, 1.0, 0.0, 0.75, 0.25, 0.95, 0.05, 0.5};
 
 // The row of `embeddings` nearest to the one row `there`.
 std::size_t nearest_embedding(std::span<const double> embeddings, std::span<const double> there) {
@@ -61,10 +39,9 @@ std::size_t nearest_embedding(std::span<const double> embeddings, std::span<cons
 
 Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations) {
   if (selection == Selection::kRandom) return Strategy::kRandom;
-  // Quality has a peak at either end of the shares (METHOD section 8); a predictor that has seen
-  // only one of them leads all later probes there.
-  constexpr std::uint32_t kMostSpread = 10;
-  if (iteration <= std::min(kMostSpread, num_iterations / 4)) return Strategy::kSpread;
+  // A predictor that has seen only one of the peaks leads all later probes there.
+  constexpr std::uint32_t kMostRules = kRuleShares.size() + 1;
+  if (iteration <= std::min(kMostRules, num_iterations / 4)) return Strategy::kRule;
   switch (iteration % 5) {
     case 3:
       return Strategy::kRandom;
@@ -96,24 +73,20 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
   return plans;
 }
 
-std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape) {
-  const auto rule = [&](double user_share) {
-    PlanOrigin origin;
-    origin.user_share = user_share;
-    // Values of no variance.
-    origin.user_family = origin.item_family = SizeFamily::kLogNormal;
-    origin.user_shape = origin.item_shape = 0;
-    return SampledPlan{sampler.sided_plan(user_share), origin};
-  };
-  std::vector<SampledPlan> plans = {
-      rule(static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows()))};
-  for (int twentieths = 0; twentieths <= 20; ++twentieths) plans.push_back(rule(twentieths / 20.0));
-  return plans;
+SampledPlan rule_plan(const PlanSampler& sampler, const TableShape& shape, std::uint32_t place) {
+  PlanOrigin origin;
+  origin.user_share =
+      place == 0 ? static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows())
+                 : kRuleShares.at(place - 1);
+  // Values of no variance.
+  origin.user_family = origin.item_family = SizeFamily::kLogNormal;
+  origin.user_shape = origin.item_shape = 0;
+  return {sampler.sided_plan(origin.user_share), origin};
 }
 
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
-                        const Trial* running, std::uint64_t seed, std::uint32_t iteration) {
+                        std::uint64_t seed, std::uint32_t iteration) {
   BET_CHECK(!candidates.empty(), "no candidates to choose from");
   Choice choice;
   std::vector<const SizePlan*> plans;
@@ -124,9 +97,7 @@ Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidat
   if (strategy == Strategy::kRandom) {
     choice.index = RandomStream(seed, "random candidate", iteration)
                        .below(static_cast<std::uint32_t>(candidates.size()));
-  } else if (strategy == Strategy::kSpread) {
-    choice.index = farthest_share(candidates, population, running);
-  } else {
+  } else if (strategy != Strategy::kRule) {
     BET_CHECK(prediction.has_value(), "choosing by prediction without a predictor");
     if (strategy == Strategy::kNearBest && !population.empty()) {
       const auto best =

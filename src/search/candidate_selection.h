@@ -14,16 +14,16 @@ namespace bet {
 enum class Selection { kDeepSets, kSimple, kRandom };
 
 // The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5, after the
-// first min(10, T / 4) plans, rules spread over the shares; always II for random selection.
+// first min(10, T / 4) plans, which are rules; always II for random selection.
 Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations);
 
 // The plans number first, first + 1, ... under a seed, on all cores.
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count);
 
-// The rule that a search has to beat (METHOD section 8): equal sizes within each side, at shares of
-// the users from 0 to 1, as far as the least size allows; first with the same size for all rows.
-std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape);
+// The rules that a search has to beat (METHOD section 8), by place: the same size for all rows, then
+// equal sizes within each side at given shares of the users, both ends early.
+SampledPlan rule_plan(const PlanSampler& sampler, const TableShape& shape, std::uint32_t place);
 
 struct Choice {
   std::size_t index = 0;            // among the candidates
@@ -31,12 +31,10 @@ struct Choice {
 };
 
 // I: the highest predicted fitness. II: one drawn at random. III: the nearest, among the plans as
-// the predictor sees them now, to the best of the population; I while that is empty. Spread: the
-// one whose users' share of the parameters is farthest from those in the population and of
-// `running`, the plan that is being probed (may be null); the first while there are none. The
-// predictor may be null for II and for spread.
+// the predictor sees them now, to the best of the population; I while that is empty. Of rules the
+// first. The predictor may be null for II and for rules.
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
-                        const Trial* running, std::uint64_t seed, std::uint32_t iteration);
+                        std::uint64_t seed, std::uint32_t iteration);
 
 }  // namespace bet

@@ -106,7 +106,7 @@ Value value_named(const std::string& text, std::initializer_list<Value> values, 
 
 Strategy parse_strategy(const std::string& text, const std::string& path) {
   return value_named(
-      text, {Strategy::kPredictedBest, Strategy::kRandom, Strategy::kNearBest, Strategy::kSpread},
+      text, {Strategy::kPredictedBest, Strategy::kRandom, Strategy::kNearBest, Strategy::kRule},
       strategy_name, path);
 }
 

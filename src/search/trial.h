@@ -9,9 +9,8 @@
 namespace bet {
 
 // How a plan was chosen among the candidates of an iteration: the paper's strategies I to III, and
-// before them, while there is nothing to predict from, the simple rules spread over the shares of
-// the sides (rule_plans).
-enum class Strategy { kPredictedBest, kRandom, kNearBest, kSpread };
+// before them, while there is nothing to predict from, simple rules (rule_plan).
+enum class Strategy { kPredictedBest, kRandom, kNearBest, kRule };
 
 constexpr std::string_view strategy_name(Strategy strategy) {
   switch (strategy) {
@@ -21,10 +20,10 @@ constexpr std::string_view strategy_name(Strategy strategy) {
       return "random";
     case Strategy::kNearBest:
       return "near best";
-    case Strategy::kSpread:
+    case Strategy::kRule:
       break;
   }
-  return "spread";
+  return "rule";
 }
 
 // A member of the population: a plan that was probed.

@@ -9,15 +9,11 @@
 #include <stdexcept>
 
 #include "base/random.h"
-#include "baselines/method.h"
 #include "baselines/size_agent.h"
-#include "support/temp_folder.h"
-#include "support/toy_data.h"
+#include "support/method_case.h"
 
 namespace bet {
 namespace {
-
-using test::TempFolder;
 
 // Shares of the sizes that a step leads to.
 std::map<std::uint32_t, double> shares_from(std::uint32_t size) {
@@ -185,39 +181,24 @@ TEST(Ciess, ScaledSizesSumToTheBudgetAndKeepTheirOrder) {
 }
 
 // All that the method needs, on toy data.
-struct Toy {
-  Split split = test::toy_split();
-  Graph graph = make_graph(split, TrainingPart::kTrain);
-  TempFolder folder;
-  FitOptions fit;
-  TableShape shape{split.num_users(), split.num_items(), 16, 1};
-  MethodOptions options{.trainings = 6, .user_share = {}, .memory_weight = {}};
-  TrainingHooks hooks;
+struct Toy : test::MethodCase {
   std::uint64_t params = shape.full_params() / 2;
   std::vector<std::string> log;
 
-  explicit Toy(const std::string& backbone = "lightgcn") {
-    fit.model.backbone = backbone;
-    fit.model.dim = 16;
-    fit.schedule = named_schedule("fast", backbone);
+  explicit Toy(const std::string& backbone = "lightgcn") : MethodCase("ciess", backbone) {
+    options.trainings = 6;
     fit.schedule.max_steps = 20;
-    shape.tables = find_backbone(backbone).tables;
-    params = shape.full_params() / 2;
     hooks.log = [this](const std::string& line) { log.push_back(line); };
     hooks.save_seconds = 0;
-  }
-
-  Proposal propose() {
-    const auto pretrained = [&] {
+    pretrained = [this] {
       const SizePlan full = full_plan(shape);
       Pretrained result;
       result.table = make_backbone(fit.model, graph)->initial(std::span(&full, 1), 1);
       return result;
     };
-    const MethodInput input{split, graph,     shape, params, fit, options, hooks, folder / "state",
-                            "toy", pretrained};
-    return find_method("ciess")->propose(input);
   }
+
+  Proposal propose() const { return MethodCase::propose("ciess", params); }
 };
 
 TEST(Ciess, MeetsEveryBudgetWithEveryBackbone) {

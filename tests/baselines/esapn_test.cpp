@@ -5,10 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "baselines/method.h"
 #include "support/expect_error.h"
-#include "support/temp_folder.h"
-#include "support/toy_data.h"
+#include "support/method_case.h"
 
 namespace bet {
 namespace {
@@ -18,33 +16,19 @@ constexpr std::uint64_t kSteps = 30;
 
 // Asks the method for its plan, with a full-size model that was never trained: all it takes from
 // that is a number of steps.
-struct Case {
+struct Case : test::MethodCase {
   explicit Case(const std::string& backbone = "lightgcn", std::uint32_t dim = kDim)
-      : split(test::toy_split(300, 200, 9000)),
-        graph(make_graph(split, TrainingPart::kTrain)),
-        shape{split.num_users(), split.num_items(), dim, 1, find_backbone(backbone).tables} {
-    fit.model.backbone = backbone;
-    fit.model.dim = dim;
+      : MethodCase("esapn", backbone, dim, test::toy_split(300, 200, 9000)) {
     fit.schedule = named_schedule("fast", backbone);
+    pretrained = [] {
+      Pretrained full;
+      full.best_step = kSteps;
+      return full;
+    };
   }
 
-  Proposal propose() {
-    return find_method("esapn")->propose(
-        {split, graph, shape, params, fit, options, hooks, folder / "method.ckpt", "this test", [] {
-           Pretrained full;
-           full.best_step = kSteps;
-           return full;
-         }});
-  }
-
-  Split split;
-  Graph graph;
-  TableShape shape;
   std::optional<std::uint64_t> params;
-  FitOptions fit;
-  MethodOptions options;
-  TrainingHooks hooks;
-  test::TempFolder folder;
+  Proposal propose() const { return MethodCase::propose("esapn", params); }
 };
 
 std::vector<std::uint16_t> all_sizes(const SizePlan& plan) {
@@ -172,7 +156,7 @@ TEST(Esapn, StopsWithWhatHasGrown) {
 
 TEST(Esapn, TakesItsListOfSizesFromTheTablesWidth) {
   Case narrow("lightgcn", 2);
-  EXPECT_NE(test::error_of([&] { narrow.propose(); }).find("from 1 to below 2"), std::string::npos);
+  EXPECT_NE(test::error_of([&] { narrow.propose(); }).find("from 2 to below 2"), std::string::npos);
   Case three("lightgcn", 8);
   const std::vector<std::uint16_t> sizes = all_sizes(three.propose().plans[0]);
   for (const std::uint16_t size : sizes) {

@@ -473,7 +473,7 @@ TEST(Fit, OddSearchesAreRefusedOrDone) {
   const std::string cache = (folder / "cache").string();
   EXPECT_EQ(run_bet({"fit", "demo", "--budget", "5%", "--iterations", "0"}).exit_code, 2);
   const ProgramResult small =
-      run_bet({"fit", "demo", "--budget", "0.1%", "--out", out, "--cache", cache});
+      run_bet({"fit", "demo", "--budget", "0.1%", "--min-dim", "1", "--out", out, "--cache", cache});
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_NE(small.err.find("the smallest is"), std::string::npos) << small.err;
   EXPECT_FALSE(std::filesystem::exists(out));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -58,6 +59,29 @@ TEST(PlanSampler, SpendsTheBudgetExactlyAndFollowsFrequency) {
       }
     }
   }
+}
+
+// Every other plan only, and none where there is less than a parameter a row.
+TEST(PlanSampler, LeavesRowsEmptyWhereTheyMayBe) {
+  const auto users = frequencies(60, 1);
+  const auto items = frequencies(90, 2);
+  const auto smallest = [](const SizePlan& plan) {
+    return std::min(*std::min_element(plan.user_sizes().begin(), plan.user_sizes().end()),
+                    *std::min_element(plan.item_sizes().begin(), plan.item_sizes().end()));
+  };
+  const TableShape shape{60, 90, 128, 0};
+  const PlanSampler sampler(shape, 300, users, items);
+  int empty = 0;
+  for (std::uint64_t index = 0; index < 100; ++index) {
+    const std::uint16_t size = smallest(sampler.draw(1, index).plan);
+    if (index % 2 == 1) {
+      EXPECT_GE(size, 1) << index;
+    } else {
+      empty += size == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(empty, 40);
+  EXPECT_EQ(smallest(PlanSampler(shape, 149, users, items).draw(1, 1).plan), 0);
 }
 
 TEST(PlanSampler, DrawsEveryFamilyAndShareInItsRange) {

@@ -62,9 +62,9 @@ TEST(Strategies, FollowThePapersOrder) {
   EXPECT_EQ(order, (std::vector<Strategy>{best, best, random, near, best, best, best, random, near,
                                           best}));
   for (std::uint32_t t = 1; t <= 10; ++t) {
-    EXPECT_EQ(strategy_of(t, Selection::kDeepSets, 50), Strategy::kSpread);
+    EXPECT_EQ(strategy_of(t, Selection::kDeepSets, 50), Strategy::kRule);
   }
-  EXPECT_EQ(strategy_of(2, Selection::kSimple, 8), Strategy::kSpread);
+  EXPECT_EQ(strategy_of(2, Selection::kSimple, 8), Strategy::kRule);
   EXPECT_EQ(strategy_of(3, Selection::kSimple, 8), random);
   EXPECT_EQ(strategy_of(1, Selection::kDeepSets, 3), best);
   EXPECT_EQ(strategy_of(1, Selection::kRandom, 50), random);
@@ -87,7 +87,7 @@ TEST(Candidates, AreChosenByEachStrategy) {
   for (const SampledPlan& candidate : candidates) plans.push_back(&candidate.plan);
   const std::vector<double> scores = predictor->predict(plans).scores;
   const Choice first =
-      choose_candidate(Strategy::kPredictedBest, candidates, predictor.get(), {}, nullptr, 1, 1);
+      choose_candidate(Strategy::kPredictedBest, candidates, predictor.get(), {}, 1, 1);
   EXPECT_EQ(first.predicted, *std::max_element(scores.begin(), scores.end()));
 
   // The plan itself, were it a candidate, is the nearest to the population's best.
@@ -95,49 +95,45 @@ TEST(Candidates, AreChosenByEachStrategy) {
                                    {2, Strategy::kRandom, 0, candidates[7], std::nullopt, 0.9},
                                    {3, Strategy::kRandom, 0, candidates[5], std::nullopt, 0.5}};
   EXPECT_EQ(
-      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, nullptr, 1, 4)
+      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, 1, 4)
           .index,
       7U);
   std::set<std::size_t> drawn;
   for (std::uint32_t t = 1; t < 60; ++t) {
     const Choice choice =
-        choose_candidate(Strategy::kRandom, candidates, nullptr, {}, nullptr, 1, t);
+        choose_candidate(Strategy::kRandom, candidates, nullptr, {}, 1, t);
     EXPECT_FALSE(choice.predicted.has_value());
     drawn.insert(choice.index);
   }
   EXPECT_GT(drawn.size(), 12U);
 }
 
-// Equal sizes for all, then one end of the shares, the other, and the middles.
-TEST(Candidates, BeginWithTheRulesSpreadOverTheShares) {
-  const Toy toy;
-  const auto share = [](const SampledPlan& sampled) {
-    double users = 0;
-    for (const std::uint16_t size : sampled.plan.user_sizes()) users += size;
-    return users / static_cast<double>(sampled.plan.num_params());
-  };
-  const std::vector<SampledPlan> rules = rule_plans(toy.sampler, toy.shape);
-  std::vector<Trial> population;
+// Equal sizes for all, then both sides of the shares; where rows may be empty, all for one side.
+TEST(Candidates, BeginWithRules) {
+  Toy toy;
+  toy.shape.min_dim = 0;
+  const PlanSampler sampler(toy.shape, toy.shape.num_rows() * 3, toy.frequencies.users,
+                            toy.frequencies.items);
   std::vector<double> shares;
-  for (std::uint32_t t = 1; t <= 6; ++t) {
-    const Trial* const running = population.empty() ? nullptr : &population.back();
-    const std::size_t known = population.empty() ? 0 : population.size() - 1;
-    const Choice choice = choose_candidate(Strategy::kSpread, rules, nullptr,
-                                           std::span(population).first(known), running, 1, t);
-    const SizePlan& plan = rules[choice.index].plan;
+  for (std::uint32_t place = 0; place < 10; ++place) {
+    const SizePlan plan = rule_plan(sampler, toy.shape, place).plan;
+    EXPECT_EQ(plan.num_params(), toy.shape.num_rows() * 3);
     for (const auto& counts : {plan.user_counts(), plan.item_counts()}) {
       EXPECT_LE(std::count_if(counts.begin(), counts.end(), [](auto rows) { return rows > 0; }), 2)
           << "sizes within a side differ by more than one";
     }
-    population.push_back({t, Strategy::kSpread, 0, rules[choice.index], std::nullopt});
-    shares.push_back(share(rules[choice.index]));
+    double users = 0;
+    for (const std::uint16_t size : plan.user_sizes()) users += size;
+    shares.push_back(users / static_cast<double>(plan.num_params()));
   }
-  EXPECT_EQ(population[0].sampled.plan.user_sizes()[0], population[0].sampled.plan.item_sizes()[0]);
-  const double ends[] = {std::min(shares[1], shares[2]), std::max(shares[1], shares[2])};
-  EXPECT_LT(ends[0], 0.3);
-  EXPECT_GT(ends[1], 0.7);
+  const SizePlan equal = rule_plan(sampler, toy.shape, 0).plan;
+  EXPECT_EQ(equal.user_sizes()[0], equal.item_sizes()[0]);
+  EXPECT_GT(shares[1], 0.8);
+  EXPECT_LT(shares[2], 0.2);
+  EXPECT_EQ(shares[3], 1);
+  EXPECT_EQ(shares[4], 0);
   std::sort(shares.begin(), shares.end());
-  for (std::size_t i = 1; i < shares.size(); ++i) EXPECT_GT(shares[i] - shares[i - 1], 0.05);
+  EXPECT_EQ(std::adjacent_find(shares.begin(), shares.end()), shares.end()) << "a rule twice";
 }
 
 TEST(MaskedCopy, IsThePrefixUnderTheMask) {
@@ -199,11 +195,16 @@ TEST(Search, FillsThePopulationAndEveryPlanKeepsTheBudget) {
   EXPECT_GE(best[1]->fitness, best[2]->fitness);
   EXPECT_EQ(std::count(best.begin(), best.end(), &result.population[0]), 1)
       << "equal sizes are retrained, whatever their probe said";
+  double best_rule = 0;
   for (const Trial& trial : result.population) {
+    if (trial.strategy == Strategy::kRule) best_rule = std::max(best_rule, trial.fitness);
     if (std::count(best.begin(), best.end(), &trial) == 0) {
       EXPECT_LE(trial.fitness, best[2]->fitness);
     }
   }
+  EXPECT_TRUE(std::any_of(best.begin(), best.end(), [&](const Trial* trial) {
+    return trial->strategy == Strategy::kRule && trial->fitness == best_rule;
+  })) << "so is the best rule";
 }
 
 TEST(Search, GoesOnAfterADeathToTheSamePopulation) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "baselines/method.h"
 #include "support/temp_folder.h"
@@ -11,16 +13,21 @@ namespace bet::test {
 // What a method works with, on toy data and a small table.
 struct MethodCase {
   TempFolder folder;
-  Split split = toy_split();
+  Split split;
   Graph graph = make_graph(split, TrainingPart::kTrain);
   TableShape shape;
   FitOptions fit;
   MethodOptions options;
   TrainingHooks hooks;
   std::string identity = "toy";
+  std::function<Pretrained()> pretrained = [this] {
+    return pretrain(split, graph, shape, fit.model, fit.schedule, {}, folder.path(),
+                    fit.model.backbone, folder.path() / "pretrain.ckpt");
+  };
 
   explicit MethodCase(const std::string& method, const std::string& backbone = "lightgcn",
-                      std::uint32_t dim = 16) {
+                      std::uint32_t dim = 16, Split data = toy_split())
+      : split(std::move(data)) {
     const MethodKind& kind = *find_method(method);
     shape = {split.num_users(),
              split.num_items(),
@@ -44,10 +51,7 @@ struct MethodCase {
             hooks,
             folder.path() / "method.ckpt",
             identity,
-            [this] {
-              return pretrain(split, graph, shape, fit.model, fit.schedule, {}, folder.path(),
-                              fit.model.backbone, folder.path() / "pretrain.ckpt");
-            }};
+            pretrained};
   }
 
   Proposal propose(const std::string& method, std::optional<std::uint64_t> params) const {

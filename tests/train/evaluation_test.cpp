@@ -191,6 +191,9 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   EXPECT_EQ(fast.entries_for(2000), 2000 * fast.user_passes);
   EXPECT_TRUE(fast.measures_after(fast.max_steps));
   EXPECT_FALSE(fast.measures_after(1));
+  EXPECT_EQ(paper.final_steps(100, 2000, 3000), 100U);
+  EXPECT_EQ(fast.final_steps(100, 2000, 3000), 150U);
+  EXPECT_EQ(fast.final_steps(fast.max_steps - 1, 2000, 3000), fast.max_steps);
   EXPECT_THROW(named_schedule("slow"), Error);
 }
 

@@ -230,6 +230,23 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   EXPECT_TRUE(torch::equal(kept.table.sizes, result.table.sizes));
 }
 
+TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
+  const TempFolder folder;
+  const Split split = test::toy_split(300, 120, 6000);
+  FitOptions options;
+  options.schedule = toy_schedule();
+  options.schedule.final_by_passes = true;
+  options.schedule.max_steps = 1000;
+  options.schedule.patience = 2;
+  const FitResult result =
+      fit_plan(split, test::toy_plan(split, 12), options, {}, folder.path(), "x", false);
+  const Split::Counts counts = split.counts();
+  ASSERT_LT(2 * result.best_step, options.schedule.max_steps);
+  EXPECT_NEAR(
+      static_cast<double>(result.final_steps) / static_cast<double>(result.best_step),
+      1 + static_cast<double>(counts.validation) / static_cast<double>(counts.train), 0.05);
+}
+
 TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
