@@ -22,15 +22,15 @@ def search_runs(_lines):
     for data in ("gowalla", "yelp2018"):
         for budget in ("5%", "10%", "20%"):
             for seed in (1, 2, 3) if (data, budget) == ("gowalla", "5%") else (1,):
-                paper = ["--effort", "paper", "--seed", str(seed)]
-                yield data, ["--budget", budget, *paper]
-                yield data, ["--budget", budget, "--selection", "random", *paper]
+                effort = ["--effort", "paper", "--seed", str(seed)]
+                least = ["--min-dim", "1", *effort]
+                yield data, ["--budget", budget, *least]
+                yield data, ["--budget", budget, "--selection", "random", *least]
                 yield data, ["--budget", budget, "--method", "sided", "--user-share", "0.9", "--seed",
                              str(seed)]
-                no_least = ["--min-dim", "0"]
-                yield data, ["--budget", budget, *no_least, *paper]
+                yield data, ["--budget", budget, "--min-dim", "0", *effort]
                 yield data, ["--budget", budget, "--method", "sided", "--user-share", "1",
-                             *no_least, "--seed", str(seed)]
+                             "--min-dim", "0", "--seed", str(seed)]
 
 
 def backbone_runs(backbone, _lines):
@@ -123,27 +123,37 @@ for weight in ("0.3", "0.5"):
 
 def measure(bet, folder, out, group, device):
     path = pathlib.Path(out)
-    run = path.with_suffix(".run")
+    work = pathlib.Path(f"{out}.run")
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     for data, options in GROUPS[group](lines):
         command = ["fit", data, *options, "--device", device]
         if command in [line["command"] for line in lines]:
             continue
+        # A run that was broken off is gone on with if it is this one.
+        whose, run = work / "command.json", work / "run"
+        resumed = (whose.exists() and json.loads(whose.read_text()) == command
+                   and (run / "config.toml").exists())
+        if not resumed:
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            whose.write_text(json.dumps(command))
         source = data if data == "demo" else f"{folder}/{data}"
-        # The order of a group is fixed, so a broken-off run is the first that has no line.
-        resumed = (run / "config.toml").exists()
+        what = ["resume", run] if resumed else ["fit", source, *command[2:], "--out", run]
         start = time.perf_counter()
-        what = (["resume", run] if resumed else ["fit", source, *command[2:], "--out", run])
-        result = subprocess.run([bet, *what, "--quiet", "--json"], capture_output=True, text=True)
+        # Of its own session: Ctrl-C, which lets a fit end with what it has, is for this program.
+        result = subprocess.run([bet, *what, "--quiet", "--json"], capture_output=True, text=True,
+                                start_new_session=True)
         if result.returncode != 0:
             sys.exit(f"{' '.join(command)}: {result.stderr}")
         line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
                 **({"resumed": True} if resumed else {}),
                 "report": short(json.loads(result.stdout))}
-        shutil.rmtree(run)
+        if line["report"]["interrupted"]:
+            sys.exit(f"{' '.join(command)}: was told to end early; remove {work}")
         lines.append(line)
         with path.open("a") as file:
             file.write(json.dumps(line) + "\n")
+        shutil.rmtree(work)
         print(row(line), flush=True)
 
 

@@ -86,8 +86,7 @@ Proposal propose(const MethodInput& input) {
   model.use(thresholds);
   // By how much each column is above its threshold, and how many are.
   const auto above = [&] {
-    return magnitudes(model.table().values, shape) -
-           magnitudes(thresholds.thresholds(), shape);
+    return magnitudes(model.table().values, shape) - magnitudes(thresholds.thresholds(), shape);
   };
   const std::uint64_t wanted = input.params.value() / shape.tables;
   constexpr std::uint64_t kStepsBetween = 10;  // the authors count after every one

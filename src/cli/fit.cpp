@@ -401,7 +401,8 @@ class FitRun {
         "data",  "threads",    "budget",          "method",      "effort",
         "final", "iterations", "finetune-epochs", "retrain-top", "selection",
         "cache", "candidates", "min-dim",         "user-share",  "memory-weight"};
-    std::string text = data_hash;
+    // The 2: trainings are measured at more points than those of earlier versions.
+    std::string text = "2\n" + data_hash;
     for (const ConfigEntry& entry : options_.to_config()) {
       if (std::find(std::begin(kOther), std::end(kOther), entry.key) != std::end(kOther)) continue;
       text += "\n" + entry.key + " = " + entry.value;

@@ -130,8 +130,9 @@ void add_plan(CLI::App& app) {
   options->data.add_to(command);
   command.add_option("--budget", options->budget, "5%, 450000p, 1.8MB or 2MiB")->required();
   command
-      .add_option("--method", options->method,
-                  "es (equal sizes), mr (mixed random) or sample (drawn as the search draws)")
+      .add_option(
+          "--method", options->method,
+          "es (equal sizes), mr (mixed random) or sample (drawn as the search draws, no row empty)")
       ->check(CLI::IsMember({"es", "mr", "sample"}))
       ->capture_default_str();
   command.add_option("--dim", options->dim, "full embedding size")

@@ -202,8 +202,8 @@ SizePlan PlanSampler::sided_plan(double user_share) const {
 
 TableShape PlanSampler::shape_of(std::uint64_t index) const {
   TableShape shape = shape_;
-  // Empty rows are better where memory is short and worse where it is not, and how short depends on
-  // the data (docs/results.md): the search is to see both.
+  // Whether empty rows are better depends on budget and data (docs/results.md): the search is to
+  // see both.
   const bool can_fill = total_size_ >= shape.total_size(1);
   if (shape.min_dim == 0 && index % 2 == 1 && can_fill) shape.min_dim = 1;
   return shape;

@@ -37,9 +37,9 @@ SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
                          const TableShape& shape, std::span<const std::uint32_t> order);
 
 // Draws plans that spend a parameter budget exactly: a share for each side, a size distribution for
-// each side, and larger sizes to more frequent rows. Where rows may be empty (min_dim 0), that is so
-// in every other plan only; the rest give each row a parameter at least, if there are so many. Any
-// thread may draw.
+// each side, and larger sizes to more frequent rows. Where rows may be empty (min_dim 0), that is
+// so in every other plan only; the rest give each row a parameter at least, if there are so many.
+// Any thread may draw.
 class PlanSampler {
  public:
   // Frequencies are training counts by row. `params` is spent to the last one. Throws if the shape

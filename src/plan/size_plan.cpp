@@ -53,8 +53,7 @@ std::vector<std::uint16_t> to_vector(std::span<const std::uint16_t> sizes) {
 }  // namespace
 
 SizePlan::SizePlan(const TableShape& shape, std::span<const std::uint16_t> sizes)
-    : SizePlan(shape,
-               to_vector(sizes.first(std::min<std::size_t>(sizes.size(), shape.num_users))),
+    : SizePlan(shape, to_vector(sizes.first(std::min<std::size_t>(sizes.size(), shape.num_users))),
                to_vector(sizes.subspan(std::min<std::size_t>(sizes.size(), shape.num_users)))) {}
 
 SizePlan SizePlan::masked(const TableShape& shape, std::vector<std::uint8_t> mask) {

@@ -87,14 +87,16 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     RandomStream random(options.seed, "predictor members", of);
     return predictor->learn(measured, options.predictor_steps, random);
   };
+  const std::vector<SampledPlan> rules = rule_plans(sampler, shape);
   // Lines 4 to 12: m plans, and one of them; or the next rule.
   const auto choose = [&](std::uint32_t of, std::span<const Trial> members) {
-    const Strategy strategy = strategy_of(of, options.selection, options.num_iterations);
+    const Strategy strategy =
+        strategy_of(of, options.selection, options.num_iterations, rules.size());
     const bool is_rule = strategy == Strategy::kRule;
     const std::uint64_t first = is_rule ? of - 1 : std::uint64_t{of} * options.num_candidates;
     std::vector<SampledPlan> candidates;
     if (is_rule) {
-      candidates.push_back(rule_plan(sampler, shape, of - 1));
+      candidates.push_back(rules[of - 1]);
     } else {
       candidates = draw_candidates(sampler, options.seed, first, options.num_candidates);
     }

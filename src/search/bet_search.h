@@ -36,8 +36,9 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
                           const SearchOptions& options, const TrainingHooks& hooks);
 
 // Selective retraining: the plans of highest fitness, best first and without doubles, and behind
-// them the best rule and the one of equal sizes where the search began with rules. Probes start from
-// the full-size model and are short: they may underrate these, and then validation should say so.
+// them the best rule and the one of equal sizes where the search began with rules. Probes start
+// from the full-size model and are short: they may underrate these, and then validation should say
+// so.
 std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population,
                                             std::size_t count);
 

@@ -37,11 +37,11 @@ std::size_t nearest_embedding(std::span<const double> embeddings, std::span<cons
 
 }  // namespace
 
-Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations) {
+Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations,
+                     std::size_t num_rules) {
   if (selection == Selection::kRandom) return Strategy::kRandom;
   // A predictor that has seen only one of the peaks leads all later probes there.
-  constexpr std::uint32_t kMostRules = kRuleShares.size() + 1;
-  if (iteration <= std::min(kMostRules, num_iterations / 4)) return Strategy::kRule;
+  if (iteration <= std::min<std::size_t>(num_rules, num_iterations / 4)) return Strategy::kRule;
   switch (iteration % 5) {
     case 3:
       return Strategy::kRandom;
@@ -73,15 +73,22 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
   return plans;
 }
 
-SampledPlan rule_plan(const PlanSampler& sampler, const TableShape& shape, std::uint32_t place) {
-  PlanOrigin origin;
-  origin.user_share =
-      place == 0 ? static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows())
-                 : kRuleShares.at(place - 1);
-  // Values of no variance.
-  origin.user_family = origin.item_family = SizeFamily::kLogNormal;
-  origin.user_shape = origin.item_shape = 0;
-  return {sampler.sided_plan(origin.user_share), origin};
+std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape) {
+  std::vector<SampledPlan> plans;
+  const auto add = [&](double user_share) {
+    PlanOrigin origin;
+    origin.user_share = user_share;
+    // Values of no variance.
+    origin.user_family = origin.item_family = SizeFamily::kLogNormal;
+    origin.user_shape = origin.item_shape = 0;
+    const SizePlan plan = sampler.sided_plan(user_share);
+    const bool known = std::any_of(plans.begin(), plans.end(),
+                                   [&](const SampledPlan& other) { return other.plan == plan; });
+    if (!known) plans.push_back({plan, origin});
+  };
+  add(static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows()));
+  for (const double user_share : kRuleShares) add(user_share);
+  return plans;
 }
 
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,

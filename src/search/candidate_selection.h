@@ -14,16 +14,19 @@ namespace bet {
 enum class Selection { kDeepSets, kSimple, kRandom };
 
 // The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5, after the
-// first min(10, T / 4) plans, which are rules; always II for random selection.
-Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations);
+// first plans, which are rules: a quarter of all T, as far as there are so many. Always II for
+// random selection.
+Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations,
+                     std::size_t num_rules);
 
 // The plans number first, first + 1, ... under a seed, on all cores.
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count);
 
-// The rules that a search has to beat (METHOD section 8), by place: the same size for all rows, then
-// equal sizes within each side at given shares of the users, both ends early.
-SampledPlan rule_plan(const PlanSampler& sampler, const TableShape& shape, std::uint32_t place);
+// The rules that a search has to beat (METHOD section 8): the same size for all rows, then equal
+// sizes within each side at given shares of the users, both ends early. No plan twice, where the
+// sides cannot hold such shares.
+std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape);
 
 struct Choice {
   std::size_t index = 0;            // among the candidates

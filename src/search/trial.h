@@ -9,7 +9,7 @@
 namespace bet {
 
 // How a plan was chosen among the candidates of an iteration: the paper's strategies I to III, and
-// before them, while there is nothing to predict from, simple rules (rule_plan).
+// before them, while there is nothing to predict from, simple rules (rule_plans).
 enum class Strategy { kPredictedBest, kRandom, kNearBest, kRule };
 
 constexpr std::string_view strategy_name(Strategy strategy) {

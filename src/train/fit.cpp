@@ -122,9 +122,9 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
     result.final_steps = result.best_step;  // the chosen weights are the final ones
   } else {
     phase = "final";
-    const std::uint64_t steps = options.schedule.final_steps(
-        result.best_step, interactions_of(split, TrainingPart::kTrain),
-        interactions_of(split, options.final_part));
+    const std::uint64_t steps =
+        options.schedule.final_steps(result.best_step, interactions_of(split, TrainingPart::kTrain),
+                                     interactions_of(split, options.final_part));
     const TrainingResult trained =
         train_steps(graph, plans.subspan(result.chosen, 1), options.model, options.schedule, steps,
                     saving, in_final ? &*state : nullptr)[0];

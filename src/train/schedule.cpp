@@ -2,11 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "base/error.h"
 #include "model/backbone.h"
 
 namespace bet {
+namespace {
+
+// Whether `step` is one of these sixteenths of all steps.
+bool is_part(std::uint64_t step, std::uint64_t max_steps,
+             std::initializer_list<std::uint64_t> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::uint64_t sixteenths) {
+    return step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1);
+  });
+}
+
+}  // namespace
 
 double Schedule::rate_after(std::uint64_t step) const {
   if (linear) {
@@ -18,11 +30,12 @@ double Schedule::rate_after(std::uint64_t step) const {
 }
 
 bool Schedule::measures_after(std::uint64_t step) const {
+  return uses_patience_after(step) || (measure_steps == 0 && is_part(step, max_steps, {3, 6}));
+}
+
+bool Schedule::uses_patience_after(std::uint64_t step) const {
   if (measure_steps > 0) return step % measure_steps == 0;
-  for (const std::uint64_t sixteenths : {1, 2, 3, 4, 6, 8, 12, 16}) {
-    if (step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1)) return true;
-  }
-  return false;
+  return is_part(step, max_steps, {1, 2, 4, 8, 12, 16});
 }
 
 std::uint64_t Schedule::final_steps(std::uint64_t best_step, std::uint64_t train_count,

@@ -30,7 +30,9 @@ struct Schedule {
   // Steps between measurements on validation; 0: after 1/16, 1/8, 3/16, 1/4, 3/8, 1/2, 3/4 and all
   // of max_steps.
   std::uint64_t measure_steps = 2'000;
-  std::uint32_t patience = 3;  // measurements without a better one that end the training
+  // Measurements without a better one that end the training; of the fractions 3/16 and 3/8, which
+  // only look closer at where small data are at their best, are not counted.
+  std::uint32_t patience = 3;
   std::uint64_t max_steps = 30'000;
 
   // The final training, on more data, has the best number of passes over them instead of the best
@@ -42,6 +44,9 @@ struct Schedule {
 
   // Whether validation is measured after `step` steps.
   bool measures_after(std::uint64_t step) const;
+
+  // Whether it counts for patience if that measurement brings nothing better.
+  bool uses_patience_after(std::uint64_t step) const;
 
   // Of the final training on `final_count` interactions, where `best_step` steps on `train_count`
   // were best.

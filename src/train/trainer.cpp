@@ -102,13 +102,13 @@ struct Best {
   MaskedTable table;
   Metrics metrics;
   std::uint64_t step = 0;
-  std::uint32_t since = 0;  // measurements without a better one
+  std::uint32_t since = 0;  // measurements without a better one, of those that count
 
   // Strictly better measurements are kept.
   void offer(const Metrics& measured, const MaskedTable& tables, std::size_t model,
-             std::uint64_t at_step) {
+             std::uint64_t at_step, bool counts) {
     if (table.values.defined() && measured.score() <= metrics.score()) {
-      ++since;
+      since += counts ? 1 : 0;
       return;
     }
     table = tables.only(model);
@@ -145,8 +145,8 @@ struct Best {
 // patience is over.
 class Convergence {
  public:
-  Convergence(std::size_t num_plans, std::uint32_t patience)
-      : patience_(patience), best_(num_plans), histories_(num_plans) {}
+  Convergence(std::size_t num_plans, const Schedule& schedule)
+      : schedule_(schedule), best_(num_plans), histories_(num_plans) {}
 
   bool is_over() const {
     return std::all_of(best_.begin(), best_.end(), [&](const Best& b) { return done(b); });
@@ -159,12 +159,13 @@ class Convergence {
     const std::vector<double> losses = model.take_mean_losses();
     const Clock::time_point begin = Clock::now();
     const Ranking ranking = model.ranking();
+    const std::uint64_t step = model.num_steps();
     for (std::size_t i = 0; i < best_.size(); ++i) {
       if (done(best_[i])) continue;
       const Metrics metrics = evaluator.measure(ranking.vectors, ranking.models[i]);
       BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
-      best_[i].offer(metrics, model.table(), i, model.num_steps());
-      histories_[i].push_back({model.num_steps(), losses[i], metrics});
+      best_[i].offer(metrics, model.table(), i, step, schedule_.uses_patience_after(step));
+      histories_[i].push_back({step, losses[i], metrics});
       if (!hooks.log) continue;
       const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
       hooks.log(plan + measurement_text(histories_[i].back()));
@@ -208,9 +209,9 @@ class Convergence {
   }
 
  private:
-  bool done(const Best& best) const { return best.since >= patience_; }
+  bool done(const Best& best) const { return best.since >= schedule_.patience; }
 
-  std::uint32_t patience_;
+  const Schedule& schedule_;
   std::vector<Best> best_;
   std::vector<std::vector<Measurement>> histories_;
   double measure_seconds_ = 0;
@@ -247,7 +248,7 @@ std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
                                      const Schedule& schedule, const TrainingHooks& hooks,
                                      const Checkpoint* state) {
   Training training(graph, plans, model, schedule, hooks);
-  Convergence convergence(plans.size(), schedule.patience);
+  Convergence convergence(plans.size(), schedule);
   const Evaluator evaluator(split, HeldOut::kValidation, graph);
   if (state != nullptr) {
     restore(training.model(), *state);

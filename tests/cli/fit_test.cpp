@@ -1,16 +1,9 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 
 #include "data/load.h"
 #include "support/gpu.h"
@@ -209,6 +202,27 @@ TEST(Fit, RefusesWhatCannotBeAndLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+// With a graph the search may leave rows empty; else, and with other methods, it has to be asked
+// for.
+TEST(Fit, TheLeastSizeIsThatOfMethodAndBackbone) {
+  const TempFolder folder;
+  int run = 0;
+  const auto least = [&](const std::vector<std::string>& more) {
+    const std::string name = std::to_string(run++);
+    std::vector<std::string> line = {"demo",  "--effort", "quick", "--iterations",          "2",
+                                     "--dim", "16",       "--out", (folder / name).string()};
+    line.insert(line.end(), more.begin(), more.end());
+    fit(line);
+    const std::string config = read_file(folder / name / "config.toml");
+    return config.substr(config.find("min-dim = ") + 10, 1);
+  };
+  EXPECT_EQ(least({"--budget", "20%"}), "0");
+  EXPECT_EQ(least({"--budget", "3000p"}), "0") << "less than one parameter a row";
+  EXPECT_EQ(least({"--budget", "20%", "--min-dim", "1"}), "1");
+  EXPECT_EQ(least({"--budget", "20%", "--backbone", "mf"}), "1");
+  EXPECT_EQ(least({"--budget", "20%", "--method", "es"}), "1");
+}
+
 TEST(Fit, ItemsMayGoWithoutParametersOfTheirOwn) {
   const TempFolder folder;
   const Json report =
@@ -255,104 +269,6 @@ TEST(Fit, StandardInputIsCopiedIntoTheRun) {
   EXPECT_EQ(read_file(folder / "run/stdin"), read_file(folder / "d.csv"));
 }
 
-// Starts `bet` with its output thrown away. With `most_bytes` no file of it may grow larger:
-// writing then fails as on a full disk.
-pid_t start_bet(const std::vector<std::string>& line, rlim_t most_bytes = RLIM_INFINITY) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  std::vector<char*> arguments = {const_cast<char*>("bet")};
-  for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  if (std::freopen("/dev/null", "w", stdout) == nullptr ||
-      std::freopen("/dev/null", "w", stderr) == nullptr) {
-    _exit(99);
-  }
-  const rlimit limit = {most_bytes, most_bytes};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  signal(SIGXFSZ, SIG_IGN);
-  execv(BET_PROGRAM, arguments.data());
-  _exit(98);
-}
-
-// -signal if it was killed.
-int wait_for(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-// Sends the signal as soon as `ready`, and waits for the end.
-int run_until(const std::vector<std::string>& line, const std::function<bool()>& ready,
-              int signal_number) {
-  const pid_t child = start_bet(line);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!ready() && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  kill(child, signal_number);
-  return wait_for(child);
-}
-
-// Whether a file is there, of so many bytes at least.
-std::function<bool()> has_file(const std::filesystem::path& file, std::uintmax_t bytes = 0) {
-  return [=] {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(file, error);
-    return !error && size >= bytes;
-  };
-}
-
-// What two probes add to run.db's log, about: the predictor's state and the plan.
-constexpr std::uintmax_t kTwoProbes = 600'000;
-
-TEST(Fit, ResumeAfterAKillEndsWithTheSameReport) {
-  const TempFolder folder;
-  const auto line = [&](const char* name) {
-    return std::vector<std::string>{"fit",
-                                    "demo",
-                                    "--quiet",
-                                    "--method",
-                                    "es",
-                                    "--budget",
-                                    "20%",
-                                    "--patience",
-                                    "99",
-                                    "--out",
-                                    (folder / name).string()};
-  };
-  ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
-  const Json whole = Json::parse(read_file(folder / "whole/report.json"));
-  for (const std::string name : {"config.toml", "checkpoint/state.ckpt"}) {
-    const std::string run = "killed-" + name.substr(0, 6);
-    EXPECT_EQ(run_until(line(run.c_str()), has_file(folder / run / name), SIGKILL), -SIGKILL);
-    const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
-    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-    const Json report = Json::parse(read_file(folder / run / "report.json"));
-    EXPECT_EQ(report["test"], whole["test"]);
-    EXPECT_EQ(report["validation"], whole["validation"]);
-    EXPECT_EQ(report["steps"], whole["steps"]);
-  }
-}
-
-// A small search whose every part takes long enough to be killed in.
-std::vector<std::string> search_line(const TempFolder& folder, const std::string& name) {
-  return {"fit",
-          "demo",
-          "--quiet",
-          "--budget",
-          "5%",
-          "--effort",
-          "quick",
-          "--finetune-epochs",
-          "10",
-          "--retrain-top",
-          "3",
-          "--out",
-          (folder / name).string(),
-          "--cache",
-          (folder / (name + "-cache")).string()};
-}
-
 TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   const TempFolder folder;
   const std::string cache = (folder / "cache").string();
@@ -364,8 +280,10 @@ TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
       fit({"demo", "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
   EXPECT_EQ(bet["method"], "bet");
   EXPECT_EQ(bet["trials"].size(), 30U);
-  EXPECT_EQ(bet["retrained"].size(), 4U) << "three and equal sizes, which are far from the best";
-  EXPECT_EQ(bet["retrained"][3]["iteration"], 1);
+  const Json& retrained = bet["retrained"];
+  EXPECT_GE(retrained.size(), 4U) << "three and equal sizes, which are far from the best";
+  EXPECT_LE(retrained.size(), 5U) << "and the best rule, if it is not of the three";
+  EXPECT_EQ(retrained.back()["iteration"], 1);
   EXPECT_EQ(bet["used"]["params"], bet["budget"]["params"]);
   for (const char* key : {"iteration", "strategy", "predicted", "fitness", "user_share",
                           "user_family", "item_family", "user_shape", "item_shape"}) {
@@ -381,99 +299,13 @@ TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   }
 }
 
-TEST(Fit, ASearchKilledAnywhereEndsWithTheSameReport) {
-  const TempFolder folder;
-  ASSERT_EQ(run_bet(search_line(folder, "whole")).exit_code, 0);
-  const Json whole = Json::parse(read_file(folder / "whole/report.json"));
-  const std::pair<const char*, std::uintmax_t> places[] = {{"checkpoint/pretrain.ckpt", 0},
-                                                           {"run.db-wal", 0},
-                                                           {"run.db-wal", kTwoProbes},
-                                                           {"checkpoint/state.ckpt", 0}};
-  int number = 0;
-  for (const auto& [file, size] : places) {
-    const std::string run = "killed-" + std::to_string(number++);
-    const int status =
-        run_until(search_line(folder, run), has_file(folder / run / file, size), SIGKILL);
-    EXPECT_TRUE(status == -SIGKILL || status == 0);
-    const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
-    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-    Json report = Json::parse(read_file(folder / run / "report.json"));
-    for (const char* key : {"test", "validation", "full"})
-      EXPECT_EQ(report[key], whole[key]) << file;
-    EXPECT_EQ(report["chosen"]["iteration"], whole["chosen"]["iteration"]);
-    ASSERT_EQ(report["trials"].size(), whole["trials"].size());
-    for (std::size_t i = 0; i < whole["trials"].size(); ++i) {
-      EXPECT_EQ(report["trials"][i]["fitness"], whole["trials"][i]["fitness"]);
-      EXPECT_EQ(report["trials"][i]["predicted"], whole["trials"][i]["predicted"]);
-    }
-    EXPECT_EQ(read_file(folder / run / "checkpoint/final.ckpt"),
-              read_file(folder / "whole/checkpoint/final.ckpt"));
-  }
-}
-
-TEST(Fit, AFullDiskLosesNothing) {
-  const TempFolder folder;
-  const auto line = [&](const std::string& name) {
-    std::vector<std::string> words = search_line(folder, name);
-    words.insert(words.end(), {"--dim", "8", "--budget", "50%", "--iterations", "12"});
-    words.erase(words.begin() + 3, words.begin() + 5);  // the other budget
-    return words;
-  };
-  ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
-  EXPECT_EQ(wait_for(start_bet(line("cut"), 1'000'000)), 1) << "run.db grows beyond that";
-  ASSERT_TRUE(std::filesystem::exists(folder / "cut/run.db"));
-  const ProgramResult resumed = run_bet({"resume", (folder / "cut").string(), "--quiet"});
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  const Json whole = Json::parse(read_file(folder / "whole/report.json"));
-  const Json cut = Json::parse(read_file(folder / "cut/report.json"));
-  EXPECT_EQ(cut["test"], whole["test"]);
-  EXPECT_EQ(cut["chosen"]["iteration"], whole["chosen"]["iteration"]);
-}
-
-TEST(Fit, CtrlCInTheSearchGoesOnToRetraining) {
-  const TempFolder folder;
-  std::vector<std::string> line = search_line(folder, "run");
-  line.insert(line.end(), {"--iterations", "100000"});
-  EXPECT_EQ(run_until(line, has_file(folder / "run/run.db-wal", kTwoProbes), SIGINT), 0);
-  const Json report = Json::parse(read_file(folder / "run/report.json"));
-  EXPECT_EQ(report["interrupted"], true);
-  EXPECT_GT(report["trials"].size(), 0U);
-  EXPECT_GT(report["steps"]["final"], 0);
-  EXPECT_GT(report["test"]["recall@20"], 0.15);
-}
-
-// Ctrl-C in the search, then a kill in the retraining that follows: the search is over, and the
-// retraining of the plans that were best then is what is gone on with.
-TEST(Fit, ASearchThatWasCutShortIsNotTakenUpAgain) {
-  const TempFolder folder;
-  std::vector<std::string> line = search_line(folder, "run");
-  line.insert(line.end(), {"--iterations", "100000"});
-  const pid_t child = start_bet(line);
-  const auto wait_until = [](const std::function<bool()>& ready) {
-    for (int i = 0; i < 60'000 && !ready(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  };
-  wait_until(has_file(folder / "run/run.db-wal", kTwoProbes));
-  kill(child, SIGINT);
-  wait_until(has_file(folder / "run/checkpoint/state.ckpt"));
-  kill(child, SIGKILL);
-  ASSERT_EQ(wait_for(child), -SIGKILL);
-  const ProgramResult resumed = run_bet({"resume", (folder / "run").string(), "--quiet"});
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  const Json report = Json::parse(read_file(folder / "run/report.json"));
-  EXPECT_LT(report["trials"].size(), 1000U);
-  EXPECT_EQ(report["interrupted"], true);
-  EXPECT_GT(report["test"]["recall@20"], 0.15);
-}
-
 TEST(Fit, OddSearchesAreRefusedOrDone) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
   const std::string cache = (folder / "cache").string();
   EXPECT_EQ(run_bet({"fit", "demo", "--budget", "5%", "--iterations", "0"}).exit_code, 2);
-  const ProgramResult small =
-      run_bet({"fit", "demo", "--budget", "0.1%", "--min-dim", "1", "--out", out, "--cache", cache});
+  const ProgramResult small = run_bet(
+      {"fit", "demo", "--budget", "0.1%", "--min-dim", "1", "--out", out, "--cache", cache});
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_NE(small.err.find("the smallest is"), std::string::npos) << small.err;
   EXPECT_FALSE(std::filesystem::exists(out));
@@ -489,61 +321,6 @@ TEST(Fit, OddSearchesAreRefusedOrDone) {
       run_bet({"fit", "demo", "--budget", "5%", "--out", "/proc/bet/run", "--cache", cache});
   EXPECT_EQ(nowhere.exit_code, 1);
   EXPECT_NE(nowhere.err.find("/proc/bet/run"), std::string::npos) << nowhere.err;
-}
-
-TEST(Fit, ARunOfOtherDataIsNotGoneOnWith) {
-  const TempFolder folder;
-  const std::string data = (folder / "d.csv").string();
-  ASSERT_EQ(
-      run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions", "6000"})
-          .exit_code,
-      0);
-  const std::vector<std::string> line = {"fit",
-                                         data,
-                                         "--quiet",
-                                         "--budget",
-                                         "10%",
-                                         "--effort",
-                                         "quick",
-                                         "--out",
-                                         (folder / "run").string(),
-                                         "--cache",
-                                         (folder / "cache").string()};
-  EXPECT_EQ(run_until(line, has_file(folder / "run/identity.txt"), SIGKILL), -SIGKILL);
-  ASSERT_EQ(run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions",
-                     "6000", "--seed", "9"})
-                .exit_code,
-            0);
-  const ProgramResult resumed = run_bet({"resume", (folder / "run").string()});
-  EXPECT_EQ(resumed.exit_code, 1);
-  EXPECT_NE(resumed.err.find("other data"), std::string::npos) << resumed.err;
-}
-
-TEST(Fit, CtrlCFinishesWithTheBestSoFar) {
-  const TempFolder folder;
-  const std::vector<std::string> line = {"fit",
-                                         "demo",
-                                         "--quiet",
-                                         "--method",
-                                         "es",
-                                         "--budget",
-                                         "20%",
-                                         "--schedule",
-                                         "paper",
-                                         "--patience",
-                                         "99",
-                                         "--max-steps",
-                                         "100000",
-                                         "--measure-steps",
-                                         "20",
-                                         "--out",
-                                         (folder / "run").string()};
-  EXPECT_EQ(run_until(line, has_file(folder / "run/checkpoint/state.ckpt"), SIGINT), 0);
-  const Json report = Json::parse(read_file(folder / "run/report.json"));
-  EXPECT_EQ(report["interrupted"], true);
-  EXPECT_EQ(report["steps"]["final"], report["steps"]["best"]);
-  EXPECT_GT(report["steps"]["final"], 0);
-  EXPECT_GT(report["test"]["recall@20"], 0.05);
 }
 
 using GpuFit = test::OnGpu;
@@ -570,14 +347,6 @@ TEST_F(GpuFit, RunsEverythingOfTheCpuAndIsMeasuredThere) {
       EXPECT_NEAR(measured, report["test"]["recall@20"].get<double>(), 1e-3);
     }
   }
-}
-
-TEST(Resume, SaysWhatIsNoRun) {
-  const TempFolder folder;
-  const ProgramResult result = run_bet({"resume", folder.path().string()});
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.err.find("is no run folder"), std::string::npos) << result.err;
-  EXPECT_EQ(run_bet({"resume"}).exit_code, 2);
 }
 
 }  // namespace

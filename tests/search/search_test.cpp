@@ -54,7 +54,7 @@ void expect_same(const std::vector<Trial>& a, const std::vector<Trial>& b) {
 TEST(Strategies, FollowThePapersOrder) {
   std::vector<Strategy> order;
   for (std::uint32_t t = 11; t <= 20; ++t) {
-    order.push_back(strategy_of(t, Selection::kDeepSets, 50));
+    order.push_back(strategy_of(t, Selection::kDeepSets, 50, 10));
   }
   const auto best = Strategy::kPredictedBest;
   const auto random = Strategy::kRandom;
@@ -62,12 +62,14 @@ TEST(Strategies, FollowThePapersOrder) {
   EXPECT_EQ(order, (std::vector<Strategy>{best, best, random, near, best, best, best, random, near,
                                           best}));
   for (std::uint32_t t = 1; t <= 10; ++t) {
-    EXPECT_EQ(strategy_of(t, Selection::kDeepSets, 50), Strategy::kRule);
+    EXPECT_EQ(strategy_of(t, Selection::kDeepSets, 50, 10), Strategy::kRule);
   }
-  EXPECT_EQ(strategy_of(2, Selection::kSimple, 8), Strategy::kRule);
-  EXPECT_EQ(strategy_of(3, Selection::kSimple, 8), random);
-  EXPECT_EQ(strategy_of(1, Selection::kDeepSets, 3), best);
-  EXPECT_EQ(strategy_of(1, Selection::kRandom, 50), random);
+  EXPECT_EQ(strategy_of(2, Selection::kSimple, 8, 10), Strategy::kRule);
+  EXPECT_EQ(strategy_of(3, Selection::kSimple, 8, 10), random);
+  EXPECT_EQ(strategy_of(1, Selection::kDeepSets, 3, 10), best);
+  EXPECT_EQ(strategy_of(4, Selection::kDeepSets, 50, 4), Strategy::kRule);
+  EXPECT_EQ(strategy_of(5, Selection::kDeepSets, 50, 4), best);
+  EXPECT_EQ(strategy_of(1, Selection::kRandom, 50, 10), random);
 }
 
 TEST(Candidates, AreThoseOfTheSampler) {
@@ -95,13 +97,11 @@ TEST(Candidates, AreChosenByEachStrategy) {
                                    {2, Strategy::kRandom, 0, candidates[7], std::nullopt, 0.9},
                                    {3, Strategy::kRandom, 0, candidates[5], std::nullopt, 0.5}};
   EXPECT_EQ(
-      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, 1, 4)
-          .index,
+      choose_candidate(Strategy::kNearBest, candidates, predictor.get(), population, 1, 4).index,
       7U);
   std::set<std::size_t> drawn;
   for (std::uint32_t t = 1; t < 60; ++t) {
-    const Choice choice =
-        choose_candidate(Strategy::kRandom, candidates, nullptr, {}, 1, t);
+    const Choice choice = choose_candidate(Strategy::kRandom, candidates, nullptr, {}, 1, t);
     EXPECT_FALSE(choice.predicted.has_value());
     drawn.insert(choice.index);
   }
@@ -112,28 +112,40 @@ TEST(Candidates, AreChosenByEachStrategy) {
 TEST(Candidates, BeginWithRules) {
   Toy toy;
   toy.shape.min_dim = 0;
-  const PlanSampler sampler(toy.shape, toy.shape.num_rows() * 3, toy.frequencies.users,
-                            toy.frequencies.items);
+  const std::uint64_t params = toy.shape.num_rows() * 3;
+  const PlanSampler sampler(toy.shape, params, toy.frequencies.users, toy.frequencies.items);
+  const std::vector<SampledPlan> rules = rule_plans(sampler, toy.shape);
+  ASSERT_EQ(rules.size(), 10U);
   std::vector<double> shares;
-  for (std::uint32_t place = 0; place < 10; ++place) {
-    const SizePlan plan = rule_plan(sampler, toy.shape, place).plan;
-    EXPECT_EQ(plan.num_params(), toy.shape.num_rows() * 3);
-    for (const auto& counts : {plan.user_counts(), plan.item_counts()}) {
+  for (const SampledPlan& rule : rules) {
+    EXPECT_EQ(rule.plan.num_params(), params);
+    for (const auto& counts : {rule.plan.user_counts(), rule.plan.item_counts()}) {
       EXPECT_LE(std::count_if(counts.begin(), counts.end(), [](auto rows) { return rows > 0; }), 2)
           << "sizes within a side differ by more than one";
     }
     double users = 0;
-    for (const std::uint16_t size : plan.user_sizes()) users += size;
-    shares.push_back(users / static_cast<double>(plan.num_params()));
+    for (const std::uint16_t size : rule.plan.user_sizes()) users += size;
+    shares.push_back(users / static_cast<double>(params));
   }
-  const SizePlan equal = rule_plan(sampler, toy.shape, 0).plan;
-  EXPECT_EQ(equal.user_sizes()[0], equal.item_sizes()[0]);
+  EXPECT_EQ(rules[0].plan.user_sizes()[0], rules[0].plan.item_sizes()[0]);
   EXPECT_GT(shares[1], 0.8);
   EXPECT_LT(shares[2], 0.2);
   EXPECT_EQ(shares[3], 1);
   EXPECT_EQ(shares[4], 0);
-  std::sort(shares.begin(), shares.end());
-  EXPECT_EQ(std::adjacent_find(shares.begin(), shares.end()), shares.end()) << "a rule twice";
+}
+
+// Where sides can hold few shares only, several rules come to one plan.
+TEST(Candidates, HaveNoRuleTwice) {
+  const Toy toy;
+  for (const double of_full : {0.07, 0.5, 0.95, 1.0}) {
+    const auto params = static_cast<std::uint64_t>(of_full * toy.shape.full_params());
+    const PlanSampler sampler(toy.shape, params, toy.frequencies.users, toy.frequencies.items);
+    const std::vector<SampledPlan> rules = rule_plans(sampler, toy.shape);
+    EXPECT_LT(rules.size(), 10U) << of_full;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(rules[i].plan == rules[j].plan) << of_full;
+    }
+  }
 }
 
 TEST(MaskedCopy, IsThePrefixUnderTheMask) {
@@ -195,16 +207,33 @@ TEST(Search, FillsThePopulationAndEveryPlanKeepsTheBudget) {
   EXPECT_GE(best[1]->fitness, best[2]->fitness);
   EXPECT_EQ(std::count(best.begin(), best.end(), &result.population[0]), 1)
       << "equal sizes are retrained, whatever their probe said";
-  double best_rule = 0;
   for (const Trial& trial : result.population) {
-    if (trial.strategy == Strategy::kRule) best_rule = std::max(best_rule, trial.fitness);
     if (std::count(best.begin(), best.end(), &trial) == 0) {
       EXPECT_LE(trial.fitness, best[2]->fitness);
     }
   }
-  EXPECT_TRUE(std::any_of(best.begin(), best.end(), [&](const Trial* trial) {
-    return trial->strategy == Strategy::kRule && trial->fitness == best_rule;
-  })) << "so is the best rule";
+}
+
+TEST(Search, RetrainsTheBestRuleAndEqualSizesWhateverTheirProbesSaid) {
+  const Toy toy;
+  const std::vector<SampledPlan> rules = rule_plans(toy.sampler, toy.shape);
+  const auto drawn = draw_candidates(toy.sampler, 5, 0, 4);
+  std::vector<Trial> population;
+  const double fitness[] = {0.1, 0.2, 0.3, 0.25, 0.7, 0.9, 0.8, 0.6};
+  for (std::uint32_t t = 0; t < 8; ++t) {
+    population.push_back({t + 1, t < 4 ? Strategy::kRule : Strategy::kRandom, 0,
+                          t < 4 ? rules[t] : drawn[t - 4], std::nullopt, fitness[t]});
+  }
+  const auto iterations = [&] {
+    std::vector<std::uint32_t> found;
+    for (const Trial* trial : trials_to_retrain(population, 2)) found.push_back(trial->iteration);
+    return found;
+  };
+  EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{6, 7, 3, 1}));
+  population[2].fitness = 0.95;
+  EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{3, 6, 1})) << "none twice";
+  for (Trial& trial : population) trial.strategy = Strategy::kRandom;
+  EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{3, 6})) << "there are no rules";
 }
 
 TEST(Search, GoesOnAfterADeathToTheSamePopulation) {

@@ -42,16 +42,8 @@ struct MethodCase {
   }
 
   MethodInput input(std::optional<std::uint64_t> params) const {
-    return {split,
-            graph,
-            shape,
-            params,
-            fit,
-            options,
-            hooks,
-            folder.path() / "method.ckpt",
-            identity,
-            pretrained};
+    return {split,    graph,     shape, params, fit, options, hooks, folder.path() / "method.ckpt",
+            identity, pretrained};
   }
 
   Proposal propose(const std::string& method, std::optional<std::uint64_t> params) const {

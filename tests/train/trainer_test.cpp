@@ -242,9 +242,8 @@ TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
       fit_plan(split, test::toy_plan(split, 12), options, {}, folder.path(), "x", false);
   const Split::Counts counts = split.counts();
   ASSERT_LT(2 * result.best_step, options.schedule.max_steps);
-  EXPECT_NEAR(
-      static_cast<double>(result.final_steps) / static_cast<double>(result.best_step),
-      1 + static_cast<double>(counts.validation) / static_cast<double>(counts.train), 0.05);
+  EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_step),
+              1 + static_cast<double>(counts.validation) / static_cast<double>(counts.train), 0.05);
 }
 
 TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
