@@ -210,6 +210,27 @@ TEST(Trainer, ALossThatIsNoNumberNamesTheStep) {
   EXPECT_NE(error.find("the loss of step "), std::string::npos) << error;
 }
 
+// A look at 3/16 or 3/8 that finds nothing better does not bring the end nearer.
+TEST(Trainer, CloserLooksDoNotUseUpPatience) {
+  const Split split = test::toy_split();
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  Schedule schedule = toy_schedule();
+  schedule.measure_steps = 0;
+  schedule.max_steps = 160;
+  schedule.patience = 2;
+  schedule.learning_rate = 1;  // at its best early
+  const TrainingResult result = converge(split, graph, test::toy_plan(split, 12), schedule, {});
+  std::uint32_t counted = 0;
+  std::uint32_t not_counted = 0;
+  for (const Measurement& measured : result.history) {
+    if (measured.step <= result.best_step) continue;
+    ++(schedule.uses_patience_after(measured.step) ? counted : not_counted);
+  }
+  ASSERT_LT(result.steps, schedule.max_steps);
+  EXPECT_GT(not_counted, 0U);
+  EXPECT_EQ(counted, schedule.patience);
+}
+
 TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
