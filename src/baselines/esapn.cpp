@@ -263,7 +263,7 @@ std::array<std::string, 2> Esapn::summary() const {
 }
 
 Proposal propose(const MethodInput& input) {
-  const std::uint64_t num_steps = input.pretrained().best_step;
+  const std::uint64_t num_steps = input.pretrained().best_length;
   const Schedule schedule = stream_schedule(input, num_steps);
   const SizePlan full = full_plan(input.shape);
   ModelInTraining model(input.graph, std::span(&full, 1), input.fit.model, schedule);

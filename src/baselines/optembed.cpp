@@ -150,7 +150,7 @@ OptEmbedGates::Options options_for(const Pretrained& full, const TableShape& sha
   options.alpha = 1;
   // dt = rate * alpha * exp(-t) a step: exp(t) grows evenly.
   options.learning_rate = std::expm1(static_cast<double>(*place)) /
-                          (options.alpha * static_cast<double>(full.best_step));
+                          (options.alpha * static_cast<double>(full.best_length));
   return options;
 }
 
@@ -159,9 +159,10 @@ class OptEmbedSearch {
  public:
   OptEmbedSearch(const MethodInput& input, const Pretrained& full)
       : input_(input),
-        num_steps_(full.best_step),
+        num_steps_(full.best_length),
         plan_(full_plan(input.shape)),
-        model_(input.graph, std::span(&plan_, 1), input.fit.model, input.fit.schedule),
+        model_(input.graph, std::span(&plan_, 1), input.fit.model,
+               input.fit.schedule.of_length(num_steps_)),
         gates_(model_.table(), input.shape.num_users, input.shape.tables,
                options_for(full, input.shape)),
         evolution_(input.shape.max_dim, input.fit.model.seed) {

@@ -66,9 +66,9 @@ PepThresholds::Options pep_options(const Pretrained& full) {
   options.scale = 2 * largest;
   // BASELINES 1.1: thresholds reach the median when the training is usually over.
   const double middle = std::log(median / (options.scale - median));
-  options.learning_rate = (middle - options.first) / static_cast<double>(full.best_step);
+  options.learning_rate = (middle - options.first) / static_cast<double>(full.best_length);
   // The last thresholds to be reached are a few times the median, and the values grow with them.
-  options.max_steps = 2 * full.best_step;
+  options.max_steps = 2 * full.best_length;
   return options;
 }
 

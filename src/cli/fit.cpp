@@ -261,7 +261,7 @@ class FitRun {
     report["steps"] = {{"pretrain", searched.full ? searched.full->steps : 0},
                        {"search", searched.proposal.steps},
                        {"train", result.train_steps},
-                       {"best", result.best_step},
+                       {"best", result.best_length},
                        {"final", result.final_steps}};
     report["seconds"] = {{"load", load_seconds},
                          {"pretrain", searched.pretrain_seconds},
@@ -401,8 +401,8 @@ class FitRun {
         "data",  "threads",    "budget",          "method",      "effort",
         "final", "iterations", "finetune-epochs", "retrain-top", "selection",
         "cache", "candidates", "min-dim",         "user-share",  "memory-weight"};
-    // The 2: trainings are measured at more points than those of earlier versions.
-    std::string text = "2\n" + data_hash;
+    // The 3: trainings run to the end of a decay, unlike those of earlier versions.
+    std::string text = "3\n" + data_hash;
     for (const ConfigEntry& entry : options_.to_config()) {
       if (std::find(std::begin(kOther), std::end(kOther), entry.key) != std::end(kOther)) continue;
       text += "\n" + entry.key + " = " + entry.value;

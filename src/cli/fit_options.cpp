@@ -114,7 +114,8 @@ void FitCommand::add_to(CLI::App& command) {
       .add_option("--negatives", negatives, "own: one for each pair; shared: 32 for every 32 pairs")
       ->check(CLI::IsMember({"own", "shared"}));
   command.add_option("--learning-rate", learning_rate, "of the first step");
-  command.add_option("--patience", patience, "measurements without a better one that end training");
+  command.add_option("--patience", patience,
+                     "measurements without a better one that end a training of --schedule paper");
   command.add_option("--max-steps", max_steps, "most steps of a training");
   command.add_option("--measure-steps", measure_steps, "steps between measurements");
   command.add_option("--rows", rows, "fp32 or bf16: rows between the layers of a graph backbone")
@@ -178,6 +179,9 @@ FitOptions FitCommand::resolve() const {
   const Effort& preset = find_effort(effort);
   FitOptions options;
   options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule, backbone);
+  BET_CHECK(!patience || !options.schedule.linear, "--patience ", patience.value_or(0),
+            " is for --schedule paper; the learning rate of --schedule fast falls to zero, and "
+            "always does so to the end");
   options.schedule.patience = patience.value_or(preset.patience);
   options.schedule.batch_size = batch_size.value_or(options.schedule.batch_size);
   options.schedule.learning_rate = learning_rate.value_or(options.schedule.learning_rate);
@@ -268,7 +272,6 @@ Config FitCommand::to_config() const {
       {"batches", resolved.batch_kind == BatchKind::kUsers ? "users" : "interactions"},
       {"negatives", resolved.pool == 1 ? "own" : "shared"},
       {"learning-rate", shortest(resolved.learning_rate), false},
-      {"patience", std::to_string(resolved.patience), false},
       {"max-steps", std::to_string(resolved.max_steps), false},
       {"measure-steps", std::to_string(resolved.measure_steps), false},
       {"rows", rows},
@@ -284,6 +287,9 @@ Config FitCommand::to_config() const {
   const auto add_if = [&](const char* key, const std::string& value) {
     if (!value.empty()) config_entries.push_back({key, value});
   };
+  if (!resolved.linear) {
+    config_entries.push_back({"patience", std::to_string(resolved.patience), false});
+  }
   if (resolved.batch_size > 0) {
     config_entries.push_back({"batch-size", std::to_string(resolved.batch_size), false});
   }

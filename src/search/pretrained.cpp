@@ -39,7 +39,7 @@ std::optional<Pretrained> from_cache(const std::filesystem::path& path, const st
   if (kept.tensors.contains("weights")) result.table.weights = kept.tensor("weights");
   result.validation = read_metrics(kept, "validation");
   result.steps = static_cast<std::uint64_t>(kept.number("steps"));
-  result.best_step = static_cast<std::uint64_t>(kept.number("best_step"));
+  result.best_length = static_cast<std::uint64_t>(kept.number("best_length"));
   result.from_cache = true;
   return result;
 }
@@ -51,7 +51,7 @@ void keep(const Pretrained& model, const std::filesystem::path& path, const std:
   checkpoint.tensors = {{"table", model.table.values}};
   if (model.table.weights.defined()) checkpoint.tensors["weights"] = model.table.weights;
   checkpoint.numbers = {{"steps", static_cast<double>(model.steps)},
-                        {"best_step", static_cast<double>(model.best_step)}};
+                        {"best_length", static_cast<double>(model.best_length)}};
   save_metrics(checkpoint, "validation", model.validation);
   write_checkpoint(checkpoint, path);
 }
@@ -97,7 +97,7 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
   result.table = trained.table;
   result.validation = trained.validation;
   result.steps = trained.steps;
-  result.best_step = trained.best_step;
+  result.best_length = trained.best_length;
   try {
     keep(result, path, identity);
     std::filesystem::remove(state_path);  // the cache has it now

@@ -11,8 +11,8 @@ namespace bet {
 struct Pretrained {
   MaskedTable table;  // on the CPU
   Metrics validation;
-  std::uint64_t steps = 0;      // that were made
-  std::uint64_t best_step = 0;  // after which the table was
+  std::uint64_t steps = 0;        // that were made
+  std::uint64_t best_length = 0;  // TrainingResult::best_length
   bool from_cache = false;
 };
 

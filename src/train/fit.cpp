@@ -25,7 +25,7 @@ class Stopwatch {
 // What is known once the first phase is over, beside the state of the second.
 void save_choice(Checkpoint& checkpoint, const FitResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
-  checkpoint.numbers["fit_best_step"] = static_cast<double>(result.best_step);
+  checkpoint.numbers["fit_best_length"] = static_cast<double>(result.best_length);
   checkpoint.numbers["fit_chosen"] = static_cast<double>(result.chosen);
   checkpoint.numbers["fit_plans"] = static_cast<double>(result.plan_validation.size());
   checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
@@ -36,7 +36,7 @@ void save_choice(Checkpoint& checkpoint, const FitResult& result) {
 
 void restore_choice(const Checkpoint& checkpoint, FitResult& result) {
   result.train_steps = static_cast<std::uint64_t>(checkpoint.number("fit_train_steps"));
-  result.best_step = static_cast<std::uint64_t>(checkpoint.number("fit_best_step"));
+  result.best_length = static_cast<std::uint64_t>(checkpoint.number("fit_best_length"));
   result.chosen = static_cast<std::size_t>(checkpoint.number("fit_chosen"));
   result.interrupted = checkpoint.number("fit_interrupted") != 0;
   for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
@@ -108,7 +108,7 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
     result.chosen = static_cast<std::size_t>(best - trained.begin());
     result.validation = best->validation;
     result.train_steps = best->steps;
-    result.best_step = best->best_step;
+    result.best_length = best->best_length;
     result.interrupted = best->stopped;
     result.table = best->table;
     result.train_seconds = watch.seconds();
@@ -119,15 +119,15 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
   const Stopwatch watch;
   const Graph graph = make_graph(split, options.final_part).to(options.device);
   if (options.final_part == TrainingPart::kTrain && !in_final) {
-    result.final_steps = result.best_step;  // the chosen weights are the final ones
+    result.final_steps = result.best_length;  // the chosen weights are the final ones
   } else {
     phase = "final";
-    const std::uint64_t steps =
-        options.schedule.final_steps(result.best_step, interactions_of(split, TrainingPart::kTrain),
-                                     interactions_of(split, options.final_part));
+    const Schedule schedule = options.schedule.final_schedule(
+        result.best_length, interactions_of(split, TrainingPart::kTrain),
+        interactions_of(split, options.final_part));
     const TrainingResult trained =
-        train_steps(graph, plans.subspan(result.chosen, 1), options.model, options.schedule, steps,
-                    saving, in_final ? &*state : nullptr)[0];
+        train_steps(graph, plans.subspan(result.chosen, 1), options.model, schedule, saving,
+                    in_final ? &*state : nullptr)[0];
     result.table = trained.table;
     result.final_step_seconds = trained.step_seconds;
     result.final_steps = trained.steps;

@@ -8,8 +8,8 @@
 
 namespace bet {
 
-// From plans to a final model (METHOD section 7): train them on `train` until validation no longer
-// improves, choose the best there (the paper's selective retraining, if there are several), then
+// From plans to a final model (METHOD section 7): train them on `train` (train_to_convergence),
+// choose the best on validation (the paper's selective retraining, if there are several), then
 // train that plan with fresh parameters on `final_part` for as many steps as were best, or as many
 // passes over the data (Schedule::final_by_passes), and look at test once.
 struct FitOptions {
@@ -26,7 +26,7 @@ struct FitResult {
   Metrics test;       // of the final model; num_users is 0 if nothing is held out from it
   MaskedTable table;  // the final model, on the CPU
   std::uint64_t train_steps = 0;
-  std::uint64_t best_step = 0;
+  std::uint64_t best_length = 0;  // TrainingResult::best_length
   std::uint64_t final_steps = 0;
   double train_seconds = 0;  // of this process
   double final_seconds = 0;

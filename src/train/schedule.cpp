@@ -2,24 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 #include "base/error.h"
 #include "model/backbone.h"
 
 namespace bet {
-namespace {
-
-// Whether `step` is one of these sixteenths of all steps.
-bool is_part(std::uint64_t step, std::uint64_t max_steps,
-             std::initializer_list<std::uint64_t> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::uint64_t sixteenths) {
-    return step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1);
-  });
-}
-
-}  // namespace
-
 double Schedule::rate_after(std::uint64_t step) const {
   if (linear) {
     const double done = static_cast<double>(step) / static_cast<double>(max_steps);
@@ -30,20 +17,25 @@ double Schedule::rate_after(std::uint64_t step) const {
 }
 
 bool Schedule::measures_after(std::uint64_t step) const {
-  return uses_patience_after(step) || (measure_steps == 0 && is_part(step, max_steps, {3, 6}));
-}
-
-bool Schedule::uses_patience_after(std::uint64_t step) const {
   if (measure_steps > 0) return step % measure_steps == 0;
-  return is_part(step, max_steps, {1, 2, 4, 8, 12, 16});
+  for (const std::uint64_t sixteenths : {1, 2, 4, 8, 12, 16}) {
+    if (step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1)) return true;
+  }
+  return false;
 }
 
-std::uint64_t Schedule::final_steps(std::uint64_t best_step, std::uint64_t train_count,
-                                    std::uint64_t final_count) const {
-  if (!final_by_passes) return best_step;
+Schedule Schedule::of_length(std::uint64_t steps) const {
+  Schedule same = *this;
+  same.max_steps = steps;
+  return same;
+}
+
+Schedule Schedule::final_schedule(std::uint64_t best_length, std::uint64_t train_count,
+                                  std::uint64_t final_count) const {
+  if (!final_by_passes) return of_length(best_length);
   const double growth = static_cast<double>(final_count) / static_cast<double>(train_count);
-  const auto wanted = std::llround(static_cast<double>(best_step) * growth);
-  return std::min(static_cast<std::uint64_t>(wanted), max_steps);
+  const auto wanted = std::llround(static_cast<double>(best_length) * growth);
+  return of_length(std::min(static_cast<std::uint64_t>(wanted), max_steps));
 }
 
 void Schedule::validate() const {

@@ -27,16 +27,17 @@ struct Schedule {
   double weights_rate = 1;  // of a backbone's dense weights, as a multiple of the learning rate
   AdamOptions adam;
 
-  // Steps between measurements on validation; 0: after 1/16, 1/8, 3/16, 1/4, 3/8, 1/2, 3/4 and all
-  // of max_steps.
+  // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of
+  // max_steps.
   std::uint64_t measure_steps = 2'000;
-  // Measurements without a better one that end the training; of the fractions 3/16 and 3/8, which
-  // only look closer at where small data are at their best, are not counted.
+  // Measurements without a better one that end the training. A linear decay has no use for it: the
+  // rate gains most at its end, so a measurement in the middle says little, and it always runs to
+  // the end.
   std::uint32_t patience = 3;
   std::uint64_t max_steps = 30'000;
 
   // The final training, on more data, has the best number of passes over them instead of the best
-  // number of steps (METHOD section 7); max_steps at most.
+  // number of steps (the paper's); max_steps at most.
   bool final_by_passes = false;
 
   // Of the step that follows `step` steps.
@@ -45,13 +46,13 @@ struct Schedule {
   // Whether validation is measured after `step` steps.
   bool measures_after(std::uint64_t step) const;
 
-  // Whether it counts for patience if that measurement brings nothing better.
-  bool uses_patience_after(std::uint64_t step) const;
+  // The same with so many steps; a linear decay ends with the last of them.
+  Schedule of_length(std::uint64_t steps) const;
 
-  // Of the final training on `final_count` interactions, where `best_step` steps on `train_count`
-  // were best.
-  std::uint64_t final_steps(std::uint64_t best_step, std::uint64_t train_count,
-                            std::uint64_t final_count) const;
+  // Of the final training on `final_count` interactions, where `best_length` steps on `train_count`
+  // were best; it ends after its max_steps.
+  Schedule final_schedule(std::uint64_t best_length, std::uint64_t train_count,
+                          std::uint64_t final_count) const;
 
   // Entries of a step on a graph of which so many users have interactions.
   std::uint32_t entries_for(std::uint32_t num_users) const {

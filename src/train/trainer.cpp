@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "train/evaluator.h"
+#include "train/training_length.h"
 
 namespace bet {
 namespace {
@@ -101,14 +102,20 @@ class Training {
 struct Best {
   MaskedTable table;
   Metrics metrics;
+  Metrics last;           // as measured last
+  bool overfits = false;  // a measurement was clearly below an earlier one
   std::uint64_t step = 0;
-  std::uint32_t since = 0;  // measurements without a better one, of those that count
+  std::uint32_t since = 0;  // measurements without a better one
 
   // Strictly better measurements are kept.
   void offer(const Metrics& measured, const MaskedTable& tables, std::size_t model,
-             std::uint64_t at_step, bool counts) {
+             std::uint64_t at_step) {
+    // Falls of less are noise between measurements, on a few hundred users.
+    constexpr double kClearly = 0.02;
+    overfits = overfits || measured.score() < (1 - kClearly) * metrics.score();
+    last = measured;
     if (table.values.defined() && measured.score() <= metrics.score()) {
-      since += counts ? 1 : 0;
+      ++since;
       return;
     }
     table = tables.only(model);
@@ -124,7 +131,9 @@ struct Best {
     if (table.weights.defined()) checkpoint.tensors[name + " weights"] = table.weights.cpu();
     checkpoint.numbers[name + " step"] = static_cast<double>(step);
     checkpoint.numbers[name + " since"] = since;
+    checkpoint.numbers[name + " overfits"] = overfits ? 1 : 0;
     save_metrics(checkpoint, name, metrics);
+    save_metrics(checkpoint, name + " last", last);
   }
 
   void restore(const Checkpoint& checkpoint, const MaskedTable& tables, std::size_t model) {
@@ -137,12 +146,14 @@ struct Best {
     if (table.weights.defined()) table.weights.copy_(checkpoint.tensor(name + " weights"));
     step = static_cast<std::uint64_t>(checkpoint.number(name + " step"));
     since = static_cast<std::uint32_t>(checkpoint.number(name + " since"));
+    overfits = checkpoint.number(name + " overfits") != 0;
     metrics = read_metrics(checkpoint, name);
+    last = read_metrics(checkpoint, name + " last");
   }
 };
 
 // Early stopping of several plans: each has its own best, and is no longer measured once its
-// patience is over.
+// patience is over. A linear decay is not stopped.
 class Convergence {
  public:
   Convergence(std::size_t num_plans, const Schedule& schedule)
@@ -164,7 +175,7 @@ class Convergence {
       if (done(best_[i])) continue;
       const Metrics metrics = evaluator.measure(ranking.vectors, ranking.models[i]);
       BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
-      best_[i].offer(metrics, model.table(), i, step, schedule_.uses_patience_after(step));
+      best_[i].offer(metrics, model.table(), i, step);
       histories_[i].push_back({step, losses[i], metrics});
       if (!hooks.log) continue;
       const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
@@ -192,14 +203,18 @@ class Convergence {
     for (std::size_t i = 0; i < best_.size(); ++i) best_[i].restore(checkpoint, tables, i);
   }
 
-  std::vector<TrainingResult> results(const Training& training, std::uint64_t steps,
-                                      bool stopped) && {
+  std::vector<TrainingResult> results(Training& training, bool stopped) && {
+    // A linear decay is a whole: its result is what its end is.
+    const bool takes_last = schedule_.linear && !stopped;
+    const std::uint64_t steps = training.model().num_steps();
     std::vector<TrainingResult> results(best_.size());
     for (std::size_t i = 0; i < best_.size(); ++i) {
-      results[i].table = best_[i].table.to(at::kCPU);
+      const MaskedTable table = takes_last ? training.model().table().only(i) : best_[i].table;
+      results[i].table = table.to(at::kCPU);
       results[i].steps = steps;
-      results[i].best_step = best_[i].step;
-      results[i].validation = best_[i].metrics;
+      results[i].best_length = takes_last ? steps : best_[i].step;
+      results[i].validation = takes_last ? best_[i].last : best_[i].metrics;
+      results[i].overfits = best_[i].overfits;
       results[i].stopped = stopped;
       results[i].history = std::move(histories_[i]);
       results[i].step_seconds = training.step_seconds();
@@ -209,7 +224,9 @@ class Convergence {
   }
 
  private:
-  bool done(const Best& best) const { return best.since >= schedule_.patience; }
+  bool done(const Best& best) const {
+    return !schedule_.linear && best.since >= schedule_.patience;
+  }
 
   const Schedule& schedule_;
   std::vector<Best> best_;
@@ -275,20 +292,19 @@ std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
   }
   training.pause();
   if (hooks.save) save();
-  return std::move(convergence).results(training, training.model().num_steps(), stopped);
+  return std::move(convergence).results(training, stopped);
 }
 
 std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizePlan> plans,
                                        const ModelOptions& model, const Schedule& schedule,
-                                       std::uint64_t num_steps, const TrainingHooks& hooks,
-                                       const Checkpoint* state) {
+                                       const TrainingHooks& hooks, const Checkpoint* state) {
   Training training(graph, plans, model, schedule, hooks);
   bool stopped = false;
   if (state != nullptr) restore(training.model(), *state);
-  while (training.model().num_steps() < num_steps) {
+  while (training.model().num_steps() < schedule.max_steps) {
     stopped = training.step();
     if (stopped) break;
-    training.report("final training", num_steps, "");
+    training.report("final training", schedule.max_steps, "");
     if (training.save_is_due(false)) training.save(training.state());
   }
   training.pause();
@@ -297,7 +313,7 @@ std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizeP
   std::vector<TrainingResult> results(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     results[i].table = training.model().table().only(i).to(at::kCPU);
-    results[i].steps = results[i].best_step = training.model().num_steps();
+    results[i].steps = results[i].best_length = training.model().num_steps();
     results[i].stopped = stopped;
     results[i].step_seconds = training.step_seconds();
     if (hooks.log) {
@@ -316,17 +332,28 @@ std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph
                                                  const Schedule& schedule,
                                                  const TrainingHooks& hooks,
                                                  const Checkpoint* state) {
-  return in_memory_of(graph, plans, model, schedule,
-                      [&] { return converge(split, graph, plans, model, schedule, hooks, state); });
+  return in_memory_of(graph, plans, model, schedule, [&] {
+    if (!schedule.linear) return converge(split, graph, plans, model, schedule, hooks, state);
+    const LengthTrials trials = {
+        plans.size(),
+        [&](std::span<const std::size_t> numbers, const Schedule& shorter,
+            const TrainingHooks& round_hooks, const Checkpoint* round_state) {
+          std::vector<SizePlan> chosen;
+          for (const std::size_t number : numbers) chosen.push_back(plans[number]);
+          return converge(split, graph, chosen, model, shorter, round_hooks, round_state);
+        },
+        [&](std::size_t number) {
+          return make_backbone(model, graph)->initial(plans.subspan(number, 1), model.seed);
+        }};
+    return train_with_best_length(trials, schedule, hooks, state);
+  });
 }
 
 std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
                                         const ModelOptions& model, const Schedule& schedule,
-                                        std::uint64_t num_steps, const TrainingHooks& hooks,
-                                        const Checkpoint* state) {
-  return in_memory_of(graph, plans, model, schedule, [&] {
-    return make_steps(graph, plans, model, schedule, num_steps, hooks, state);
-  });
+                                        const TrainingHooks& hooks, const Checkpoint* state) {
+  return in_memory_of(graph, plans, model, schedule,
+                      [&] { return make_steps(graph, plans, model, schedule, hooks, state); });
 }
 
 }  // namespace bet

@@ -35,20 +35,27 @@ struct Measurement {
 };
 
 struct TrainingResult {
-  MaskedTable table;        // the best weights (early stop) or the last (fixed steps), on the CPU
-  std::uint64_t steps = 0;  // that were made
-  std::uint64_t best_step = 0;  // after which the best weights were
-  Metrics validation;           // of the best weights; zero for a training of fixed steps
-  bool stopped = false;         // by the hook
+  // On the CPU: the best weights on validation; the last ones of a training that runs to the end of
+  // its schedule, as linear decays and trainings of fixed steps do.
+  MaskedTable table;
+  std::uint64_t steps = 0;  // that were made, in trainings of every length
+  // Steps that a training of this plan should have: after which the best weights were, or, with a
+  // linear decay, the length of the whole schedule that was best at its end.
+  std::uint64_t best_length = 0;
+  Metrics validation;     // of these weights; zero for a training of fixed steps
+  bool overfits = false;  // validation fell clearly on the way
+  bool stopped = false;   // by the hook
   std::vector<Measurement> history;
   double step_seconds = 0;  // mean of a step, without measurements and saves; of all plans together
   double measure_seconds = 0;  // the last measurement of all plans
 };
 
-// Trains plans side by side on `graph`, on its device, until validation no longer improves
-// (Schedule) for any of them, and keeps each one's best weights; each result is as if the plan had
-// been trained alone, up to rounding. `state`, if not null, is a checkpoint of this very training
-// to go on from.
+// Trains plans side by side on `graph`, on its device; each result is as if the plan had been
+// trained alone, up to rounding. Without a linear decay until validation no longer improves for any
+// of them (Schedule::patience), and the best weights are kept. A linear decay always runs to its
+// end; where validation falls on the way (small data), shorter schedules are tried too
+// (train/training_length.h). `state`, if not null, is a checkpoint of this very training to resume
+// from.
 std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
                                                  std::span<const SizePlan> plans,
                                                  const ModelOptions& model,
@@ -56,11 +63,11 @@ std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph
                                                  const TrainingHooks& hooks,
                                                  const Checkpoint* state = nullptr);
 
-// Trains plans side by side for a fixed number of steps and keeps the last weights; validation is
+// Trains plans side by side for all steps of the schedule and keeps the last weights; validation is
 // not looked at.
 std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
                                         const ModelOptions& model, const Schedule& schedule,
-                                        std::uint64_t num_steps, const TrainingHooks& hooks,
+                                        const TrainingHooks& hooks,
                                         const Checkpoint* state = nullptr);
 
 }  // namespace bet

@@ -55,19 +55,19 @@ TEST(Pep, ThresholdsRiseByTheLearningRateWithoutALoss) {
   }
 }
 
-// The stated rate: thresholds are at the median of the pretrained values at about best_step, and
+// The stated rate: thresholds are at the median of the pretrained values at about best_length, and
 // from there prune until the budget is met; pruned values never come back.
 TEST(Pep, PrunesAtTheStatedRateAndForGood) {
   MethodCase toy("pep");
   toy.fit.schedule.max_steps = 200;
   Pretrained full = toy.input(1).pretrained();
-  full.best_step = 100;  // toy data is learnt in a few, which would be too large steps for s
+  full.best_length = 100;  // toy data is learnt in a few, which would be too large steps for s
   const auto median = full.table.values.slice(1, 0, 16).abs().median().item<double>();
   TableShape shape = toy.shape;
   shape.masks = false;
   const SizePlan plan = full_plan(shape);
   Schedule schedule = toy.fit.schedule;
-  schedule.max_steps = 2 * full.best_step;
+  schedule.max_steps = 2 * full.best_length;
   ModelInTraining model(toy.graph, std::span(&plan, 1), toy.fit.model, schedule);
   auto options = pep_options(full);
   options.adam = schedule.adam;
@@ -75,7 +75,7 @@ TEST(Pep, PrunesAtTheStatedRateAndForGood) {
   model.use(thresholds);
   std::vector<double> kept;
   at::Tensor pruned = torch::zeros_like(model.table().values, at::kBool);
-  double at_best_step = 0;
+  double at_best_length = 0;
   while (model.num_steps() < schedule.max_steps) {
     model.step();
     const at::Tensor zero = thresholds.filtered(model.table().values).eq(0);
@@ -86,15 +86,15 @@ TEST(Pep, PrunesAtTheStatedRateAndForGood) {
       EXPECT_LT(back, 0.02) << model.num_steps();
       pruned = zero;
     }
-    if (model.num_steps() == full.best_step) {
-      at_best_step = thresholds.thresholds().mean().item<double>();
+    if (model.num_steps() == full.best_length) {
+      at_best_length = thresholds.thresholds().mean().item<double>();
     }
   }
   EXPECT_GT(kept.front(), 0.95);
   EXPECT_LT(kept.back(), 0.7);
-  EXPECT_LT(kept.back(), kept[full.best_step / 2]);
-  EXPECT_GT(at_best_step, median / 3);
-  EXPECT_LT(at_best_step, median * 1.5);
+  EXPECT_LT(kept.back(), kept[full.best_length / 2]);
+  EXPECT_GT(at_best_length, median / 3);
+  EXPECT_LT(at_best_length, median * 1.5);
 }
 
 TEST(Pep, SpendsTheBudgetExactlyWithEveryBackbone) {

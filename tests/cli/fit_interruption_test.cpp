@@ -75,17 +75,9 @@ constexpr std::uintmax_t kTwoProbes = 600'000;
 TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
   const auto line = [&](const char* name) {
-    return std::vector<std::string>{"fit",
-                                    "demo",
-                                    "--quiet",
-                                    "--method",
-                                    "es",
-                                    "--budget",
-                                    "20%",
-                                    "--patience",
-                                    "99",
-                                    "--out",
-                                    (folder / name).string()};
+    return std::vector<std::string>{"fit",      "demo",  "--quiet",
+                                    "--method", "es",    "--budget",
+                                    "20%",      "--out", (folder / name).string()};
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
   const Json whole = Json::parse(read_file(folder / "whole/report.json"));

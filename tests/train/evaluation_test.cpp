@@ -191,12 +191,14 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   EXPECT_EQ(fast.entries_for(2000), 2000 * fast.user_passes);
   EXPECT_TRUE(fast.measures_after(fast.max_steps));
   EXPECT_FALSE(fast.measures_after(1));
-  EXPECT_TRUE(fast.measures_after(75));  // 3/16 of 400
-  EXPECT_FALSE(fast.uses_patience_after(75));
-  EXPECT_TRUE(fast.uses_patience_after(100));
-  EXPECT_EQ(paper.final_steps(100, 2000, 3000), 100U);
-  EXPECT_EQ(fast.final_steps(100, 2000, 3000), 150U);
-  EXPECT_EQ(fast.final_steps(fast.max_steps - 1, 2000, 3000), fast.max_steps);
+  EXPECT_TRUE(fast.measures_after(25));  // 1/16 of 400
+  EXPECT_EQ(paper.final_schedule(100, 2000, 3000).max_steps, 100U);
+  EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 2000, 3000).max_steps, fast.max_steps);
+  // A shorter schedule is no cut-off one: its rate begins as high and falls to zero, too.
+  const Schedule shorter = fast.final_schedule(100, 2000, 3000);
+  EXPECT_EQ(shorter.max_steps, 150U);
+  EXPECT_DOUBLE_EQ(shorter.rate_after(0), fast.learning_rate);
+  EXPECT_DOUBLE_EQ(shorter.rate_after(150), 0);
   EXPECT_THROW(named_schedule("slow"), Error);
 }
 

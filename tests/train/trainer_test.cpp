@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
@@ -58,7 +60,7 @@ TrainingResult converge(const Split& split, const Graph& graph, const SizePlan& 
 }
 TrainingResult train(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
                      const Schedule& schedule, std::uint64_t steps) {
-  return train_steps(graph, std::span(&plan, 1), options, schedule, steps, {})[0];
+  return train_steps(graph, std::span(&plan, 1), options, schedule.of_length(steps), {})[0];
 }
 
 TEST(Trainer, LearnsAndKeepsTheBest) {
@@ -68,14 +70,14 @@ TEST(Trainer, LearnsAndKeepsTheBest) {
   const TrainingResult result = converge(split, graph, plan, toy_schedule(), {});
   EXPECT_LT(result.history.back().loss, 0.7 * result.history.front().loss);
   double best = 0;
-  std::uint64_t best_step = 0;
+  std::uint64_t best_length = 0;
   for (const Measurement& m : result.history) {
     if (m.validation.score() > best) {
       best = m.validation.score();
-      best_step = m.step;
+      best_length = m.step;
     }
   }
-  EXPECT_EQ(result.best_step, best_step);
+  EXPECT_EQ(result.best_length, best_length);
   EXPECT_EQ(result.validation.score(), best);
   const Metrics again = evaluate(propagate(result.table.values, graph), result.table.models[0],
                                  split, HeldOut::kValidation, graph);
@@ -91,7 +93,7 @@ TEST(Trainer, StopsWhenPatienceIsOver) {
   schedule.patience = 2;
   schedule.learning_rate = 0.3;  // overfits at once
   const TrainingResult result = converge(split, graph, test::toy_plan(split, 16), schedule, {});
-  EXPECT_EQ(result.steps, result.best_step + 2 * 5);
+  EXPECT_EQ(result.steps, result.best_length + 2 * 5);
 }
 
 TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
@@ -116,7 +118,7 @@ TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
     EXPECT_THROW(converge(split, graph, plan, toy_schedule(), hooks), Error);
     EXPECT_EQ(state.number("record 0 steps"), stop_at);
     const TrainingResult resumed = converge(split, graph, plan, toy_schedule(), {}, &state);
-    EXPECT_EQ(resumed.best_step, whole.best_step);
+    EXPECT_EQ(resumed.best_length, whole.best_length);
     EXPECT_EQ(resumed.validation.score(), whole.validation.score());
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
   }
@@ -154,7 +156,7 @@ TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
     const auto joined = train_to_convergence(split, graph, plans, {}, schedule, {});
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const TrainingResult alone = converge(split, graph, plans[i], schedule, {});
-      EXPECT_EQ(joined[i].best_step, alone.best_step);
+      EXPECT_EQ(joined[i].best_length, alone.best_length);
       EXPECT_NEAR(joined[i].validation.score(), alone.validation.score(), 1e-3);
       EXPECT_TRUE(torch::allclose(joined[i].table.values, alone.table.values, 1e-3, 1e-4))
           << "plan " << i << ": "
@@ -193,7 +195,7 @@ TEST(Trainer, PlansSideBySideOfAnyBackboneGoOnFromACheckpoint) {
     const auto resumed = train_all({}, &state);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       EXPECT_TRUE(torch::equal(resumed[i].table.values, whole[i].table.values));
-      EXPECT_EQ(resumed[i].best_step, whole[i].best_step);
+      EXPECT_EQ(resumed[i].best_length, whole[i].best_length);
       if (!whole[i].table.weights.defined()) continue;
       EXPECT_TRUE(torch::equal(resumed[i].table.weights, whole[i].table.weights));
     }
@@ -210,25 +212,33 @@ TEST(Trainer, ALossThatIsNoNumberNamesTheStep) {
   EXPECT_NE(error.find("the loss of step "), std::string::npos) << error;
 }
 
-// A look at 3/16 or 3/8 that finds nothing better does not bring the end nearer.
-TEST(Trainer, CloserLooksDoNotUseUpPatience) {
+// However often validation falls on the way: a rate that falls to zero gains most at its end.
+TEST(Trainer, ALinearDecayIsNeverCutShort) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
+  const SizePlan plan = test::toy_plan(split, 12);
   Schedule schedule = toy_schedule();
-  schedule.measure_steps = 0;
+  schedule.linear = true;
+  schedule.measure_steps = 5;
   schedule.max_steps = 160;
-  schedule.patience = 2;
+  schedule.patience = 1;
   schedule.learning_rate = 1;  // at its best early
-  const TrainingResult result = converge(split, graph, test::toy_plan(split, 12), schedule, {});
-  std::uint32_t counted = 0;
-  std::uint32_t not_counted = 0;
-  for (const Measurement& measured : result.history) {
-    if (measured.step <= result.best_step) continue;
-    ++(schedule.uses_patience_after(measured.step) ? counted : not_counted);
-  }
-  ASSERT_LT(result.steps, schedule.max_steps);
-  EXPECT_GT(not_counted, 0U);
-  EXPECT_EQ(counted, schedule.patience);
+  TrainingHooks hooks;
+  std::vector<std::string> lines;
+  hooks.log = [&](const std::string& line) { lines.push_back(line); };
+  const TrainingResult result = converge(split, graph, plan, schedule, hooks);
+  EXPECT_NE(std::find_if(lines.begin(), lines.end(),
+                         [](const std::string& line) { return line.starts_with("step 160 "); }),
+            lines.end());
+  ASSERT_TRUE(result.overfits);
+  ASSERT_LT(result.best_length, schedule.max_steps);
+  EXPECT_EQ(result.steps, 160U + 20 + 5 + 80 + 40 + 10) << "every length was tried";
+  // What is kept is the end of a whole schedule of that length.
+  const TrainingResult again = train(graph, plan, {}, schedule, result.best_length);
+  EXPECT_TRUE(torch::equal(again.table.values, result.table.values));
+  const Metrics measured = evaluate(propagate(again.table.values, graph), again.table.models[0],
+                                    split, HeldOut::kValidation, graph);
+  EXPECT_EQ(measured.score(), result.validation.score());
 }
 
 TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
@@ -240,9 +250,9 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const FitResult result = fit_plan(split, plan, options, {}, folder.path(), "x", false);
   const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
   const TrainingResult expected =
-      train(graph, plan, options.model, options.schedule, result.best_step);
+      train(graph, plan, options.model, options.schedule, result.best_length);
   EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
-  EXPECT_EQ(result.final_steps, result.best_step);
+  EXPECT_EQ(result.final_steps, result.best_length);
   EXPECT_EQ(result.test.score(), evaluate(propagate(expected.table.values, graph),
                                           expected.table.models[0], split, HeldOut::kTest, graph)
                                      .score());
@@ -253,18 +263,23 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
 
 TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   const TempFolder folder;
-  const Split split = test::toy_split(300, 120, 6000);
+  const Split split = test::toy_split();
+  const SizePlan plan = test::toy_plan(split, 12);
   FitOptions options;
   options.schedule = toy_schedule();
+  options.schedule.linear = true;
   options.schedule.final_by_passes = true;
-  options.schedule.max_steps = 1000;
-  options.schedule.patience = 2;
-  const FitResult result =
-      fit_plan(split, test::toy_plan(split, 12), options, {}, folder.path(), "x", false);
+  options.schedule.max_steps = 160;
+  options.schedule.learning_rate = 1;  // a shorter schedule is better
+  const FitResult result = fit_plan(split, plan, options, {}, folder.path(), "x", false);
   const Split::Counts counts = split.counts();
-  ASSERT_LT(2 * result.best_step, options.schedule.max_steps);
-  EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_step),
-              1 + static_cast<double>(counts.validation) / static_cast<double>(counts.train), 0.05);
+  ASSERT_LT(2 * result.best_length, options.schedule.max_steps);
+  EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_length),
+              1 + static_cast<double>(counts.validation) / static_cast<double>(counts.train), 0.1);
+  // Its decay ends with its last step.
+  const TrainingResult expected = train(make_graph(split, TrainingPart::kTrainAndValidation), plan,
+                                        options.model, options.schedule, result.final_steps);
+  EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
 }
 
 TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
@@ -281,7 +296,7 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
   TrainingHooks dies;
   dies.save_seconds = 0;
   dies.stop = [&]() -> bool {
-    if (++steps == whole.train_steps + 2 + whole.best_step / 2) throw Error("killed");
+    if (++steps == whole.train_steps + 2 + whole.best_length / 2) throw Error("killed");
     return false;
   };
   EXPECT_THROW(fit_plan(split, plan, options, dies, folder.path(), "x", false), Error);
