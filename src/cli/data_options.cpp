@@ -8,6 +8,10 @@ void DataOptions::add_to(CLI::App& command) {
                      "auto, lightgcn, csv, tsv, inter, blank or colons");
   command.add_option("--user-col", read.hints.user_col, "user column: a name, or a number from 1");
   command.add_option("--item-col", read.hints.item_col, "item column: a name, or a number from 1");
+  command.add_option("--rating-col", read.hints.rating_col,
+                     "rating column: a name, or a number from 1");
+  command.add_option("--time-col", read.hints.time_col, "time column: a name, or a number from 1");
+  command.add_flag("--no-header", read.hints.no_header, "the first line is data");
   command.add_option("--min-rating", read.min_rating, "leave out interactions rated below");
   command.add_option("--min-user-inter", read.min_user_inter,
                      "drop users with fewer interactions (k-core)");

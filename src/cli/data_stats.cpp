@@ -26,6 +26,8 @@ Json collect(const DataOptions& options) {
   const DatasetStatistics statistics = describe(dataset);
   Json json = {{"name", dataset.name},
                {"format", dataset.format},
+               {"columns", dataset.columns.empty() ? Json(nullptr) : Json(dataset.columns)},
+               {"header", dataset.header},
                {"users", dataset.num_users()},
                {"items", dataset.num_items()},
                {"interactions", dataset.num_interactions()},
@@ -35,12 +37,11 @@ Json collect(const DataOptions& options) {
                {"per_user", to_json(statistics.per_user)},
                {"per_item", to_json(statistics.per_item)},
                {"hash", dataset.hash()}};
+  const std::string note = split_note(dataset, parse_split_kind(options.split));
   const Split::Counts parts = options.split_of(dataset).counts();
-  json["split"] = {{"kind", options.split},
-                   {"seed", options.split_seed},
-                   {"train", parts.train},
-                   {"validation", parts.validation},
-                   {"test", parts.test}};
+  json["split"] = {{"kind", options.split}, {"seed", options.split_seed},
+                   {"train", parts.train},  {"validation", parts.validation},
+                   {"test", parts.test},    {"note", note.empty() ? Json(nullptr) : Json(note)}};
   return json;
 }
 
@@ -55,6 +56,7 @@ void print_text(const Json& json) {
   };
   const Json& split = json["split"];
   line("data", json["name"].get<std::string>() + " (" + json["format"].get<std::string>() + ")");
+  if (!json["columns"].is_null()) line("columns", json["columns"]);
   line("users", with_commas(json["users"]));
   line("items", with_commas(json["items"]));
   line("interactions", with_commas(json["interactions"]) + ", " + with_commas(json["duplicates"]) +
@@ -70,6 +72,7 @@ void print_text(const Json& json) {
   line("split", with_commas(split["train"]) + " train, " + with_commas(split["validation"]) +
                     " validation, " + with_commas(split["test"]) + " test (" +
                     split["kind"].get<std::string>() + ", seed " + split["seed"].dump() + ")");
+  if (!split["note"].is_null()) line("note", split["note"]);
   line("hash", json["hash"]);
 }
 

@@ -316,6 +316,9 @@ Config FitCommand::to_config() const {
   }
   add_if("user-col", data.read.hints.user_col);
   add_if("item-col", data.read.hints.item_col);
+  add_if("rating-col", data.read.hints.rating_col);
+  add_if("time-col", data.read.hints.time_col);
+  if (data.read.hints.no_header) config_entries.push_back({"no-header", "true", false});
   if (data.read.min_rating) {
     config_entries.push_back({"min-rating", shortest(*data.read.min_rating), false});
   }

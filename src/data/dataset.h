@@ -14,7 +14,10 @@ namespace bet {
 // are numbered in the order of their ids (IdTable). Ratings have done their work while reading.
 struct Dataset {
   std::string name;
-  std::string format;  // as detected: "lightgcn", "csv", ...
+  std::string format;   // as detected: "lightgcn", "csv", ...
+  bool header = false;  // the source's first line was taken as a header
+  // Which columns were taken, for people (describe_columns()); empty for what was not read.
+  std::string columns;
   IdTable users;
   IdTable items;
   Csr interactions;
@@ -26,6 +29,7 @@ struct Dataset {
   std::uint32_t num_users() const { return users.size(); }
   std::uint32_t num_items() const { return items.size(); }
   std::uint64_t num_interactions() const { return interactions.num_entries(); }
+  bool has_test_part() const { return !in_test.empty(); }
 
   // 32 hexadecimal digits over ids and pairs (times and parts where they are held): the same for
   // any line order, file format or compression.

@@ -59,6 +59,18 @@ void InteractionLog::widen() {
   mask_ = ~Pair{0};
 }
 
+bool InteractionLog::occurs_again(std::uint64_t entry) {
+  const int shift = options_.with_parts ? 1 : 0;
+  const Pair wanted = pair(entry);
+  for (std::uint64_t other = 0; other < count_; ++other) {
+    if (other == entry) continue;
+    const Pair value = pair(other);
+    if (value >> 32 == wanted >> 32) return true;
+    if (static_cast<ItemId>(value) >> shift == static_cast<ItemId>(wanted) >> shift) return true;
+  }
+  return false;
+}
+
 void InteractionLog::renumber(std::span<const std::uint32_t> new_user,
                               std::span<const std::uint32_t> new_item,
                               std::vector<std::uint64_t>& row_sizes) {

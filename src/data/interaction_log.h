@@ -56,6 +56,10 @@ class InteractionLog {
 
   std::uint64_t size() const { return count_; }
 
+  // Whether the user of this pair, or its item, is in another one too. Looks at every pair until
+  // one is found.
+  bool occurs_again(std::uint64_t entry);
+
   // Renumbers users and items by the given maps, groups by user, sorts, merges duplicates. A pair
   // of both parts counts as train. The log is empty afterwards.
   LoggedRows finish(std::span<const std::uint32_t> new_user,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/plain_number.h"
+#include "data/time_value.h"
 
 namespace bet {
 namespace {
@@ -101,11 +102,11 @@ struct CharFields {
   }
 };
 
-double parse_number(std::string_view text, std::string_view what) {
+double parse_rating(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  BET_CHECK(error == std::errc() && end == text.data() + text.size() && std::isfinite(value), what,
-            " ", in_quotes(text), " is not a number");
+  BET_CHECK(error == std::errc() && end == text.data() + text.size() && std::isfinite(value),
+            "rating ", in_quotes(text), " is not a number");
   return value;
 }
 
@@ -199,13 +200,13 @@ class TableParser {
       }
     }
     if (has_rating_) {
-      const double rating = parse_number(rating_, "rating");
+      const double rating = parse_rating(rating_);
       if (sink_.min_rating && rating < *sink_.min_rating) {
         ++sink_.below_min_rating;
         return;
       }
     }
-    const double time = sink_.with_times ? parse_number(time_, "time") : 0.0;
+    const double time = sink_.with_times ? parse_time(time_) : 0.0;
     sink_.log.add(user_.index_in(sink_.users), item_.index_in(sink_.items), sink_.in_test, time);
   }
 

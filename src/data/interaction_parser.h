@@ -17,7 +17,7 @@ struct InteractionSink {
   IdBuilder& items;
   InteractionLog& log;
   std::optional<double> min_rating;  // lines rated below are skipped and counted
-  bool with_times = false;           // the time column must hold numbers
+  bool with_times = false;           // the time column must hold numbers or dates
   bool in_test = false;              // the mark of what is read now
   std::uint64_t below_min_rating = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,10 @@ namespace fs = std::filesystem;
 struct Source {
   fs::path path;
   bool in_test = false;
+  // As read:
+  std::string name;
+  TableFormat format;
+  std::uint64_t first_entry = 0;  // of the log
 };
 
 // "ratings.csv.gz" is "ratings.csv".
@@ -63,16 +68,23 @@ std::vector<fs::path> interaction_files(const fs::path& folder) {
   return found;
 }
 
+Source source_at(const fs::path& path, bool in_test = false) {
+  Source source;
+  source.path = path;
+  source.in_test = in_test;
+  return source;
+}
+
 std::vector<Source> find_sources(const fs::path& path, bool& with_parts) {
   std::error_code ignored;  // open_bytes says what is wrong with a path that is no folder
-  if (path == "-" || !fs::is_directory(path, ignored)) return {{path}};
+  if (path == "-" || !fs::is_directory(path, ignored)) return {source_at(path)};
   const std::vector<fs::path> train = files_named(path, "train.txt");
   const std::vector<fs::path> test = files_named(path, "test.txt");
   if (!train.empty()) {
     BET_CHECK(train.size() == 1 && test.size() <= 1, path.string(),
               ": more than one train.txt or test.txt");
-    std::vector<Source> sources = {{train[0]}};
-    if (!test.empty()) sources.push_back({test[0], true});
+    std::vector<Source> sources = {source_at(train[0])};
+    if (!test.empty()) sources.push_back(source_at(test[0], true));
     with_parts = !test.empty();
     return sources;
   }
@@ -84,7 +96,27 @@ std::vector<Source> find_sources(const fs::path& path, bool& with_parts) {
   for (const fs::path& file : files)
     names += (names.empty() ? "" : ", ") + file.filename().string();
   BET_CHECK(files.size() == 1, path.string(), ": which file? There are ", names);
-  return {{files[0]}};
+  return {source_at(files[0])};
+}
+
+// A first line that was read as data.
+void check_data_lines(std::span<const Source> sources, InteractionLog& log) {
+  for (const Source& source : sources) {
+    const TableFormat& format = source.format;
+    if (!format.header_in_doubt || format.header) continue;
+    check_first_line(format, source.name, log.occurs_again(source.first_entry));
+  }
+}
+
+// A first line that was skipped as a header.
+void check_header_lines(std::span<const Source> sources, const Dataset& dataset) {
+  for (const Source& source : sources) {
+    const TableFormat& format = source.format;
+    if (!format.header_in_doubt || !format.header) continue;
+    check_first_line(format, source.name,
+                     dataset.users.find(format.first_line[format.user]).has_value() ||
+                         dataset.items.find(format.first_line[format.item]).has_value());
+  }
 }
 
 }  // namespace
@@ -107,31 +139,38 @@ Dataset load_dataset(const fs::path& path, const ReadOptions& options) {
     return dataset;
   }
   bool with_parts = false;
-  const std::vector<Source> sources = find_sources(path, with_parts);
+  std::vector<Source> sources = find_sources(path, with_parts);
   IdBuilder users("users", options.max_count);
   IdBuilder items("items", options.max_count);
   InteractionLog log({with_parts, options.with_times, options.max_count});
   InteractionSink sink{users, items, log, options.min_rating, options.with_times};
-  for (const Source& source : sources) {
+  for (Source& source : sources) {
     LineBlocks lines(source.path);
     const std::string_view first = lines.next();
     FormatHints hints = options.hints;
     // A pre-split folder is LightGCN's unless said otherwise: a line "17 3" there is no table row.
-    if (with_parts && (hints.format.empty() || hints.format == "auto")) hints.format = "lightgcn";
-    const TableFormat format = detect_format(first, lines.name(), hints);
-    dataset.format = format.name;
+    if (with_parts && (hints.format.empty() || hints.format == "auto") && !hints.give_columns()) {
+      hints.format = "lightgcn";
+    }
+    source.name = lines.name();
+    source.format = detect_format(first, source.name, hints);
+    source.first_entry = log.size();
     sink.in_test = source.in_test;
-    parse_interactions(lines, first, format, sink);
+    parse_interactions(lines, first, source.format, sink);
   }
   const std::string shown = source_name(path);
   BET_CHECK(log.size() > 0, shown, ": no interactions",
             sink.below_min_rating > 0
                 ? join_text("; all ", sink.below_min_rating, " are rated below --min-rating")
                 : "");
+  check_data_lines(sources, log);
   IdBuilder::Result user_ids = users.finish();
   IdBuilder::Result item_ids = items.finish();
   LoggedRows rows = log.finish(user_ids.new_index, item_ids.new_index);
   dataset.name = dataset_name(path);
+  dataset.format = sources[0].format.name;
+  dataset.header = sources[0].format.header;
+  dataset.columns = describe_columns(sources[0].format);
   dataset.users = std::move(user_ids.table);
   dataset.items = std::move(item_ids.table);
   dataset.interactions = std::move(rows.csr);
@@ -139,6 +178,7 @@ Dataset load_dataset(const fs::path& path, const ReadOptions& options) {
   dataset.times = std::move(rows.times);
   dataset.duplicates = rows.duplicates;
   dataset.below_min_rating = sink.below_min_rating;
+  check_header_lines(sources, dataset);
   keep_core(dataset, options.min_user_inter, options.min_item_inter);
   return dataset;
 }

@@ -89,7 +89,7 @@ Split::Counts Split::counts() const {
 }
 
 Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
-  BET_CHECK(kind != SplitKind::kGiven || !dataset.in_test.empty(), dataset.name,
+  BET_CHECK(kind != SplitKind::kGiven || dataset.has_test_part(), dataset.name,
             ": --split given needs data with a test part (a folder with train.txt and test.txt)");
   BET_CHECK(kind != SplitKind::kTime || dataset.times.size() == dataset.num_interactions(),
             dataset.name, ": --split time needs data with a time column");
@@ -116,6 +116,12 @@ Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
     split.test_begin_.push_back(begin + cuts.validation);
   }
   return split;
+}
+
+std::string split_note(const Dataset& dataset, SplitKind kind) {
+  if (kind == SplitKind::kGiven || !dataset.has_test_part()) return "";
+  return join_text("the data has a test part of its own (test.txt), which --split ",
+                   split_name(kind), " does not use; --split given does");
 }
 
 Frequencies train_frequencies(const Split& split) {

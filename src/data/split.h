@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +70,10 @@ class Split {
 // Takes the interactions out of the dataset (ids stay) and parts them in place. The same dataset,
 // kind and seed give the same split. Throws where kGiven has no parts or kTime no times.
 Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed);
+
+// What users should be told about this choice: that the data's own test part is not used. Else
+// empty.
+std::string split_note(const Dataset& dataset, SplitKind kind);
 
 // How often users and items occur in train, by row: the frequencies of the method.
 struct Frequencies {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/column_names.h"
+#include "data/time_value.h"
 
 namespace bet {
 namespace {
@@ -88,69 +90,67 @@ std::string name_of(const std::string& delimiter) {
   return delimiter == " " ? "blank" : "csv";
 }
 
-// "User_ID:token" and "user id" are both "userid".
-std::string plain_name(std::string_view header) {
-  std::string name;
-  for (const char c : header.substr(0, header.find(':'))) {
-    if (c == '_' || c == '-' || c == ' ') continue;
-    name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return name;
+bool is_whole_number(const std::string& text) {
+  return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-constexpr std::array<std::string_view, 9> kUserNames = {
-    "userid", "user", "uid", "u", "useridx", "visitorid", "customerid", "reviewerid", "sessionid"};
-constexpr std::array<std::string_view, 16> kItemNames = {
-    "itemid",     "item",   "iid",    "i",       "itemidx",  "movieid",   "movie", "productid",
-    "businessid", "bookid", "songid", "trackid", "artistid", "articleid", "isbn",  "asin"};
-constexpr std::array<std::string_view, 6> kRatingNames = {"rating", "ratings", "stars",
-                                                          "score",  "overall", "bookrating"};
-constexpr std::array<std::string_view, 7> kTimeNames = {
-    "timestamp", "time", "ts", "t", "unixtime", "unixreviewtime", "datetime"};
-
-// The first column whose name is the earliest of the known ones; -1 if none.
-template <std::size_t N>
-int find_column(const Fields& header, const std::array<std::string_view, N>& names) {
-  for (const std::string_view name : names) {
-    for (std::size_t i = 0; i < header.size(); ++i) {
-      if (plain_name(header[i]) == name) return static_cast<int>(i);
-    }
-  }
-  return -1;
+// A number or a date: never the name of a column.
+bool is_value(const std::string& text) {
+  return is_number(text) || parse_date_time(text).has_value();
 }
 
-// True where some column holds no number in the first line and numbers in all others.
-bool looks_like_header(const std::vector<Fields>& rows) {
+// True where some column has no number or date in the first line and one in every other.
+bool has_text_above_values(const std::vector<Fields>& rows) {
   if (rows.size() < 2) return false;
   for (std::size_t column = 0; column < rows[0].size(); ++column) {
-    const bool numbers_below = std::all_of(rows.begin() + 1, rows.end(), [&](const Fields& row) {
-      return column < row.size() && is_number(row[column]);
+    const bool values_below = std::all_of(rows.begin() + 1, rows.end(), [&](const Fields& row) {
+      return column < row.size() && is_value(row[column]);
     });
-    if (numbers_below && !is_number(rows[0][column])) return true;
+    if (values_below && !is_value(rows[0][column])) return true;
   }
   return false;
 }
 
-std::string list_columns(const Fields& header) {
+// True where a field of the first line occurs again in its column.
+bool first_line_occurs_again(const std::vector<Fields>& rows) {
+  for (std::size_t column = 0; column < rows[0].size(); ++column) {
+    if (rows[0][column].empty()) continue;
+    const bool again = std::any_of(rows.begin() + 1, rows.end(), [&](const Fields& row) {
+      return column < row.size() && row[column] == rows[0][column];
+    });
+    if (again) return true;
+  }
+  return false;
+}
+
+// "user_id, book, 'one, two'": in quotes only where it could be misread.
+std::string list_columns(const Fields& names) {
+  constexpr std::size_t kMaxListed = 20;
   std::string text;
-  for (const std::string& name : header) text += (text.empty() ? "" : ", ") + in_quotes(name);
-  return text;
+  for (std::size_t i = 0; i < names.size() && i < kMaxListed; ++i) {
+    const bool is_plain = !names[i].empty() && names[i].find_first_of(", '") == std::string::npos &&
+                          in_quotes(names[i]) == "'" + names[i] + "'";
+    text += (text.empty() ? "" : ", ") + (is_plain ? names[i] : in_quotes(names[i]));
+  }
+  return names.size() > kMaxListed ? text + ", ..." : text;
 }
 
 // The column that an option names: by header, or by number from 1.
-int named_column(const Fields& first_row, const std::string& wanted, const std::string& source,
+int named_column(const TableFormat& format, const std::string& wanted, const std::string& source,
                  std::string_view option) {
-  for (std::size_t i = 0; i < first_row.size(); ++i) {
-    if (first_row[i] == wanted || first_row[i].substr(0, first_row[i].find(':')) == wanted) {
+  const Fields& first = format.first_line;
+  for (std::size_t i = 0; i < first.size() && format.header; ++i) {
+    if (first[i] == wanted || first[i].substr(0, first[i].find(':')) == wanted) {
       return static_cast<int>(i);
     }
   }
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
   BET_CHECK(error == std::errc() && end == wanted.data() + wanted.size() && number >= 1 &&
-                number <= first_row.size(),
-            source, ":1: ", option, " ", in_quotes(wanted), " is neither a column name nor 1 to ",
-            first_row.size(), "; the first line has ", list_columns(first_row));
+                number <= first.size(),
+            source, ":1: ", option, ": no column ", in_quotes(wanted), "; there are ",
+            format.header ? list_columns(first)
+                          : join_text("columns 1 to ", first.size(), " and no header"));
   return static_cast<int>(number) - 1;
 }
 
@@ -163,50 +163,103 @@ bool is_adjacency(const std::vector<Fields>& rows) {
   return odd_width;
 }
 
-void set_headerless_columns(TableFormat& format, std::size_t num_columns) {
-  if (num_columns >= 3) format.rating = 2;
-  if (num_columns >= 4) format.time = 3;
+// Without a header the columns are user, item, rating, time; a third one without any number is no
+// rating, and one that begins with a date is the time.
+void set_headerless_columns(TableFormat& format, const std::vector<Fields>& rows) {
+  const Fields& first = format.first_line;
+  if (first.size() >= 4) format.time = 3;
+  if (first.size() < 3) return;
+  if (parse_date_time(first[2])) {
+    format.time = 2;
+  } else if (std::any_of(rows.begin(), rows.end(),
+                         [](const Fields& row) { return row.size() > 2 && is_number(row[2]); })) {
+    format.rating = 2;
+  }
+}
+
+// Whether the first line is a header, and how sure that is.
+void decide_header(TableFormat& format, const std::vector<Fields>& rows, const FormatHints& hints) {
+  if (hints.no_header) return;
+  const bool named = !is_whole_number(hints.user_col) || !is_whole_number(hints.item_col) ||
+                     !is_whole_number(hints.rating_col) || !is_whole_number(hints.time_col);
+  format.header = named || format.name == "inter";
+  if (format.header) return;
+  int usual_names = 0;
+  for (const ColumnRole role :
+       {ColumnRole::kUser, ColumnRole::kItem, ColumnRole::kRating, ColumnRole::kTime}) {
+    if (find_column(format.first_line, role) >= 0) ++usual_names;
+  }
+  const bool has_value = std::any_of(format.first_line.begin(), format.first_line.end(), is_value);
+  const bool is_data = (has_value && usual_names == 0) || first_line_occurs_again(rows);
+  if (usual_names < 2 && is_data) return;
+  format.header =
+      usual_names >= 2 || (!has_value && (usual_names == 1 || has_text_above_values(rows)));
+  format.header_in_doubt = true;
+}
+
+// One of the four columns, and the option that gives it.
+struct RoleColumn {
+  ColumnRole role;
+  std::string_view option;
+  const std::string& wanted;
+  int& column;
+};
+
+// Where the user or the item column is not known and a single column is left, that is it.
+void take_column_left(TableFormat& format) {
+  if ((format.user < 0) == (format.item < 0)) return;
+  int left = -1;
+  for (int column = 0; column < static_cast<int>(format.first_line.size()); ++column) {
+    if (column == format.user || column == format.item || column == format.rating ||
+        column == format.time) {
+      continue;
+    }
+    if (left >= 0) return;
+    left = column;
+  }
+  (format.user < 0 ? format.user : format.item) = left;
 }
 
 void set_columns(TableFormat& format, const std::vector<Fields>& rows, const FormatHints& hints,
                  const std::string& source) {
-  const Fields& first = rows[0];
-  const int user = find_column(first, kUserNames);
-  const int item = find_column(first, kItemNames);
-  const auto names_first_line = [&](const std::string& wanted) {
-    return std::find_if(first.begin(), first.end(), [&](const std::string& name) {
-             return !is_number(name) &&
-                    (name == wanted || name.substr(0, name.find(':')) == wanted);
-           }) != first.end();
-  };
-  format.header = format.name == "inter" || (user >= 0 && item >= 0) ||
-                  names_first_line(hints.user_col) || names_first_line(hints.item_col) ||
-                  looks_like_header(rows);
+  decide_header(format, rows, hints);
+  const std::array<RoleColumn, 4> columns = {{
+      {ColumnRole::kUser, "--user-col", hints.user_col, format.user},
+      {ColumnRole::kItem, "--item-col", hints.item_col, format.item},
+      {ColumnRole::kRating, "--rating-col", hints.rating_col, format.rating},
+      {ColumnRole::kTime, "--time-col", hints.time_col, format.time},
+  }};
   if (format.header) {
-    format.user = user;
-    format.item = item;
-    format.rating = find_column(first, kRatingNames);
-    format.time = find_column(first, kTimeNames);
+    for (const RoleColumn& each : columns) each.column = find_column(format.first_line, each.role);
   } else {
-    set_headerless_columns(format, first.size());
+    set_headerless_columns(format, rows);
   }
-  if (!hints.user_col.empty()) {
-    format.user = named_column(first, hints.user_col, source, "--user-col");
+  for (const RoleColumn& each : columns) {
+    if (!each.wanted.empty()) {
+      each.column = named_column(format, each.wanted, source, each.option);
+    }
   }
-  if (!hints.item_col.empty()) {
-    format.item = named_column(first, hints.item_col, source, "--item-col");
+  // A column that an option gives has no other role, whatever its name or place says.
+  for (const RoleColumn& given : columns) {
+    for (const RoleColumn& other : columns) {
+      if (given.wanted.empty() || &other == &given || other.column != given.column) continue;
+      BET_CHECK(other.wanted.empty(), source, ":1: ", given.option, " and ", other.option,
+                " are the same column, number ", given.column + 1);
+      other.column = -1;
+    }
   }
+  take_column_left(format);
   BET_CHECK(format.user >= 0 && format.item >= 0, source,
-            ":1: cannot tell the user and item columns among ", list_columns(first),
-            "; name them with --user-col and --item-col");
-  BET_CHECK(format.user != format.item, source, ":1: user and item are the same column, number ",
-            format.user + 1);
-  // A column given as user or item is no rating or time, whatever its place says.
-  if (format.rating == format.user || format.rating == format.item) format.rating = -1;
-  if (format.time == format.user || format.time == format.item) format.time = -1;
+            ":1: cannot tell the user and item columns; there are ",
+            list_columns(format.first_line), "; name them with --user-col and --item-col",
+            format.header_in_doubt ? ", or give --no-header if the first line is data" : "");
 }
 
 }  // namespace
+
+bool FormatHints::give_columns() const {
+  return !user_col.empty() || !item_col.empty() || !rating_col.empty() || !time_col.empty();
+}
 
 TableFormat detect_format(std::string_view first_lines, const std::string& source,
                           const FormatHints& hints) {
@@ -228,17 +281,50 @@ TableFormat detect_format(std::string_view first_lines, const std::string& sourc
   rows.reserve(lines.size());
   for (const std::string_view line : lines) rows.push_back(split_fields(line, format.delimiter));
 
-  const bool columns_named = !hints.user_col.empty() || !hints.item_col.empty();
+  BET_CHECK(named != "lightgcn" || !hints.give_columns(), source,
+            ": format lightgcn has no columns to choose from with --user-col, --item-col, "
+            "--rating-col or --time-col");
   if (named == "lightgcn" ||
-      (named == "auto" && format.delimiter == " " && !columns_named && is_adjacency(rows))) {
+      (named == "auto" && format.delimiter == " " && !hints.give_columns() && is_adjacency(rows))) {
     format.adjacency = true;
     format.name = "lightgcn";
     return format;
   }
   BET_CHECK(rows[0].size() >= 2, source, ":1: one column, ", in_quotes(rows[0][0]),
             "; a line needs a user and an item");
+  format.first_line = rows[0];
   set_columns(format, rows, hints, source);
   return format;
+}
+
+void check_first_line(const TableFormat& format, const std::string& source, bool occurs_again) {
+  if (!format.header_in_doubt || format.header != occurs_again) return;
+  const std::string user = in_quotes(format.first_line[format.user]);
+  const std::string item = in_quotes(format.first_line[format.item]);
+  fail(source, ":1: cannot tell whether the first line, ", list_columns(format.first_line),
+       ", is a header: ",
+       format.header
+           ? "it looks like one, but user " + user + " or item " + item + " occurs again below it"
+           : "it does not have the usual column names, and neither user " + user + " nor item " +
+                 item + " occurs again below it",
+       "; give --no-header if it is data, or --user-col ", user, " --item-col ", item,
+       " if it is a header");
+}
+
+std::string describe_columns(const TableFormat& format) {
+  if (format.adjacency) return "a user and its items on each line, no header";
+  std::string text;
+  const auto add = [&](const char* role, int column) {
+    if (column < 0) return;
+    text += join_text(role, " = column ", column + 1);
+    if (format.header) text += " " + in_quotes(format.first_line[column]);
+    text += ", ";
+  };
+  add("user", format.user);
+  add("item", format.item);
+  add("rating", format.rating);
+  add("time", format.time);
+  return text + (format.header ? "header" : "no header");
 }
 
 }  // namespace bet

@@ -37,6 +37,44 @@ TEST(Cli, ReadsStandardInput) {
   EXPECT_EQ(Json::parse(result.out)["duplicates"], 1);
 }
 
+TEST(Cli, StandardInputWithAFirstLineInDoubtIsRefused) {
+  const std::string text = "alice,matrix\nbob,dune\n";
+  const ProgramResult refused = run_bet({"data", "stats", "-"}, text);
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("--no-header"), std::string::npos) << refused.err;
+  const ProgramResult told = run_bet({"data", "stats", "-", "--no-header"}, text);
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_NE(told.out.find("columns       user = column 1, item = column 2, no header\n"),
+            std::string::npos)
+      << told.out;
+}
+
+TEST(Cli, StatsAsJsonTellTheColumnsOfTextThatIsNotUtf8) {
+  const TempFolder folder;
+  const auto file = folder.write("caf\xe9.csv", "reader,libro\xe9\nann,Dune\nbob,\xe9\n");
+  const ProgramResult result = run_bet({"data", "stats", file.string(), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["name"], "caf\xef\xbf\xbd");
+  EXPECT_EQ(json["columns"],
+            "user = column 1 'reader', item = column 2 'libro\xef\xbf\xbd', header");
+  EXPECT_EQ(json["header"], true);
+  EXPECT_EQ(json["split"]["note"], nullptr);
+}
+
+TEST(Cli, StatsNameTheSplitThatUsesAGivenTestPart) {
+  const TempFolder folder;
+  folder.write("d/train.txt", "0 1 2 3\n1 2 3\n");
+  folder.write("d/test.txt", "0 4\n1 4\n");
+  const std::string data = (folder / "d").string();
+  const ProgramResult random = run_bet({"data", "stats", data});
+  ASSERT_EQ(random.exit_code, 0) << random.err;
+  EXPECT_NE(random.out.find("--split given"), std::string::npos) << random.out;
+  const ProgramResult given = run_bet({"data", "stats", data, "--split", "given"});
+  EXPECT_EQ(given.out.find("note"), std::string::npos) << given.out;
+}
+
 TEST(Cli, SynthWritesTheDemo) {
   const TempFolder folder;
   const std::string file = (folder / "demo.csv").string();

@@ -269,6 +269,30 @@ TEST(Fit, StandardInputIsCopiedIntoTheRun) {
   EXPECT_EQ(read_file(folder / "run/stdin"), read_file(folder / "d.csv"));
 }
 
+TEST(Fit, DataIsReadAgainAsTheRunReadIt) {
+  const TempFolder folder;
+  // Not the usual order of columns, and ids in the first line that are usual names of columns.
+  std::string text = "2024-01-01,book,reader,5\n";
+  for (int i = 0; i < 400; ++i) {
+    text += "2024-02-" + std::to_string(10 + i % 19) + ",i" + std::to_string(i * 7 % 40) + ",u" +
+            std::to_string(i / 20) + "," + std::to_string(i % 5) + "\n";
+  }
+  const std::string data = folder.write("d.csv", text).string();
+  const std::string run = (folder / "run").string();
+  const Json report =
+      fit({data,           "--no-header", "--user-col", "3",     "--item-col", "2",
+           "--rating-col", "4",           "--time-col", "1",     "--split",    "time",
+           "--min-rating", "1",           "--method",   "es",    "--budget",   "50%",
+           "--dim",        "8",           "--effort",   "quick", "--out",      run});
+  EXPECT_EQ(report["dataset"]["users"], 21);
+  EXPECT_EQ(report["dataset"]["interactions"], 321);
+  for (const std::string& subject : {run, run + "/model.bet"}) {
+    const ProgramResult again = run_bet({"evaluate", subject, data, "--json"});
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_EQ(Json::parse(again.out)["test"], report["test"]) << subject;
+  }
+}
+
 TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   const TempFolder folder;
   const std::string cache = (folder / "cache").string();

@@ -54,6 +54,22 @@ TEST(InteractionLog, EqualsAMapOfMaps) {
   }
 }
 
+TEST(InteractionLog, FindsTheUserOrTheItemOfAPairInOthers) {
+  for (const bool with_parts : {false, true}) {
+    InteractionLog log({.with_parts = with_parts});
+    log.add(0, 1, false, 0);
+    log.add(1, 0, false, 0);
+    log.add(2, 2, false, 0);
+    EXPECT_FALSE(log.occurs_again(0));
+    log.add(3, 1, true, 0);
+    log.add(1, 3, true, 0);
+    EXPECT_TRUE(log.occurs_again(0)) << "the item, in the other part";
+    EXPECT_TRUE(log.occurs_again(1)) << "the user";
+    EXPECT_TRUE(log.occurs_again(4)) << "in an earlier pair";
+    EXPECT_FALSE(log.occurs_again(2));
+  }
+}
+
 TEST(InteractionLog, HoldsMoreUsersThanFitIntoThreeBytes) {
   constexpr UserId kLast = (1U << 24) + 3;
   InteractionLog log({});

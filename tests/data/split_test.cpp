@@ -97,6 +97,20 @@ TEST(GivenSplit, TakesTestAsItIsAndATenthOfTrainForValidation) {
   EXPECT_EQ(items(split.test(1)), (std::vector<ItemId>{5}));
 }
 
+TEST(SplitNote, TellsOfATestPartThatIsNotUsed) {
+  const TempFolder folder;
+  folder.write("train.txt", "0 1 2 3\n");
+  Dataset alone = load_dataset(folder.path());
+  EXPECT_EQ(split_note(alone, SplitKind::kRandom), "");
+  folder.write("test.txt", "0 4\n");
+  Dataset dataset = load_dataset(folder.path());
+  EXPECT_EQ(split_note(dataset, SplitKind::kGiven), "");
+  make_split(dataset, SplitKind::kRandom, 1);
+  const std::string note = split_note(dataset, SplitKind::kRandom);
+  EXPECT_NE(note.find("--split random does not use"), std::string::npos) << note;
+  EXPECT_NE(note.find("--split given"), std::string::npos) << note;
+}
+
 TEST(TimeSplit, PutsTheEarliestIntoTrain) {
   const TempFolder folder;
   ReadOptions options;
@@ -104,6 +118,21 @@ TEST(TimeSplit, PutsTheEarliestIntoTrain) {
   Dataset dataset = load_dataset(
       folder.write("a.tsv", "1\t10\t5\t400\n1\t11\t5\t100\n1\t12\t5\t300\n1\t13\t5\t200\n"),
       options);
+  const Split split = make_split(dataset, SplitKind::kTime, 1);
+  EXPECT_EQ(items(split.train(0)), (std::vector<ItemId>{1, 3}));
+  EXPECT_EQ(items(split.validation(0)), (std::vector<ItemId>{2}));
+  EXPECT_EQ(items(split.test(0)), (std::vector<ItemId>{0}));
+}
+
+TEST(TimeSplit, OrdersDates) {
+  const TempFolder folder;
+  ReadOptions options;
+  options.with_times = true;
+  Dataset dataset =
+      load_dataset(folder.write("a.csv",
+                                "user,item,date\n1,10,2024-03-01T12:30:05Z\n1,11,2023-12-31\n"
+                                "1,12,2024-03-01 12:30:04.5\n1,13,2024-03-01T13:30:04+02:00\n"),
+                   options);
   const Split split = make_split(dataset, SplitKind::kTime, 1);
   EXPECT_EQ(items(split.train(0)), (std::vector<ItemId>{1, 3}));
   EXPECT_EQ(items(split.validation(0)), (std::vector<ItemId>{2}));
