@@ -22,7 +22,7 @@ struct Case : test::MethodCase {
     fit.schedule = named_schedule("fast", backbone);
     pretrained = [] {
       Pretrained full;
-      full.best_step = kSteps;
+      full.best_length = kSteps;
       return full;
     };
   }

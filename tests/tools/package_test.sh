@@ -48,9 +48,10 @@ check_deb libbet-dev "$library"
 # shellcheck disable=SC2046  # words
 check_deb bet-serve "$system" $(cli_files bet-serve)
 if compgen -G "$packages/bet_*.deb" >/dev/null; then
-  used='libtorch[0-9.]+|libgomp1|libsqlite3-0|zlib1g|libzstd1|libminizip1|libcurl4|libssl3'
+  used='libtorch[0-9.]+|libopenblas0-pthread|libgomp1|libsqlite3-0|zlib1g|libzstd1|libminizip1|libcurl4|libssl3'
   # shellcheck disable=SC2046
   check_deb bet "$system|$used" $(cli_files bet)
+  dpkg-deb -f "$packages"/bet_*.deb Depends | grep -q libopenblas || fail "bet does not need OpenBLAS"
   "$work/root/usr/bin/bet" --version | grep -qE '^bet [0-9.]+$' || fail "bet has no version"
 fi
 for file in "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*; do

@@ -134,7 +134,7 @@ TEST(TrainingLength, AStopKeepsTheBestOfTheTrainingsThatEnded) {
   made_up.stopped_at = 80;
   const std::vector<TrainingResult> results = made_up.run();
   EXPECT_EQ(made_up.asked.back().first, 80U);
-  const std::vector<std::uint64_t> best = {320, 320, 40, 320, 160};
+  const std::vector<std::uint64_t> best = {320, 320, 40, 10, 160};
   for (std::size_t plan = 0; plan < best.size(); ++plan) {
     EXPECT_EQ(results[plan].best_length, best[plan]) << plan;
     EXPECT_TRUE(results[plan].stopped);
