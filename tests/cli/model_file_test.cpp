@@ -8,6 +8,7 @@
 #include "bet/model.h"
 #include "data/split.h"
 #include "data/synthetic.h"
+#include "runtime/model_writer.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -173,6 +174,21 @@ TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {
     EXPECT_NE(early.err.find("--serving graph stores the table alone"), std::string::npos)
         << early.err;
     EXPECT_FALSE(std::filesystem::exists(folder / "run")) << "nothing is begun";
+  }
+}
+
+TEST(ModelFile, EvaluateNamesAFactOfAnotherType) {
+  const TempFolder folder;
+  for (const std::string name : {"option.backbone", "dataset.hash"}) {
+    ModelToWrite model;  // without users and items
+    model.max_dim = 1;
+    model.facts = {{name, std::int64_t{5}}, {"option.budget", "5%"}};
+    const std::string path = folder.write("odd.bet", encode_model(model)).string();
+    const ProgramResult result = run_bet({"evaluate", path, "demo"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.err,
+              "bet: " + path + ": the fact '" + name + "' has the type integer, not text\n")
+        << name;
   }
 }
 
