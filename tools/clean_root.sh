@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tools/clean_root.sh COMMAND..: runs a command in a clone of HEAD inside a clean Debian 12 that has only the
 # base system, git and make: no package of this machine can help it. apt fetches from where this machine's
-# does; ../shared is there, read-only, if it is here. The root is removed afterwards. Needs root.
+# does; ../shared and /opt/cuda (no nvcc in PATH) are there, read-only, if this machine has them. The root is
+# removed afterwards. Needs root.
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: $0 COMMAND.." >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "$0: needs root, to make and enter the clean system" >&2; exit 1; }
@@ -13,7 +14,7 @@ tools/setup.sh packages-clean-root.txt
 work=$(mktemp -d)
 root=$work/root
 cleanup() {
-  for place in work/shared sys dev proc; do
+  for place in opt/cuda work/shared sys dev proc; do
     umount --recursive "$root/$place" 2>/dev/null || true
   done
   rm -rf --one-file-system "$work"
@@ -36,6 +37,12 @@ if [ -d ../shared ]; then
   mkdir "$root/work/shared"
   mount --bind ../shared "$root/work/shared"
   mount -o remount,ro,bind "$root/work/shared"
+fi
+# Where this machine has nvcc, which no package brings: for who asks for it.
+if [ -d /usr/local/cuda ]; then
+  mkdir "$root/opt/cuda"
+  mount --bind "$(realpath /usr/local/cuda)" "$root/opt/cuda"
+  mount -o remount,ro,bind "$root/opt/cuda"
 fi
 echo "clean root: $(du -sm --one-file-system "$root" | cut -f1) MB, $(git log -1 --format='%h %s') ($SECONDS s)"
 proxies=()

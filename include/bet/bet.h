@@ -54,6 +54,18 @@ BET_API int bet_recommend(const bet_model* model, const char* user, size_t k, in
 BET_API int bet_recommend_for_items(const bet_model* model, const char* const* given,
                                     size_t num_given, size_t k, bet_scored_item* items,
                                     size_t* count);
+/* As bet_recommend for each user of a list. The items of user i are written from items[i * k] on,
+ * counts[i] of them; codes[i] is BET_OK, or BET_NOT_FOUND for an unknown user, who has none and
+ * does not keep the others from being answered: the call itself returns 0. There is room for
+ * num_users * k items, num_users counts and num_users codes. */
+BET_API int bet_recommend_batch(const bet_model* model, const char* const* users, size_t num_users,
+                                size_t k, int leave_out_seen, bet_scored_item* items,
+                                size_t* counts, int* codes);
+/* As bet_recommend_for_items with the unknown items left out: unknown[i] is 1 where given[i] is
+ * one, else 0. BET_NOT_FOUND where none is known; bet_error() then names them. */
+BET_API int bet_recommend_for_known_items(const bet_model* model, const char* const* given,
+                                          size_t num_given, size_t k, bet_scored_item* items,
+                                          size_t* count, unsigned char* unknown);
 BET_API int bet_similar_items(const bet_model* model, const char* item, size_t k,
                               bet_scored_item* items, size_t* count);
 

@@ -69,12 +69,25 @@ class BET_API Model {
   // user.
   std::vector<ScoredItem> recommend(std::string_view user, std::size_t k,
                                     Seen seen = Seen::kLeaveOut) const;
+  // The same for many users, in their order. An unknown user has an error instead of items and does
+  // not keep the others from being answered.
+  struct BatchAnswer {
+    std::vector<ScoredItem> items;
+    std::string error;  // empty: there is none
+  };
+  std::vector<BatchAnswer> recommend_batch(std::span<const std::string_view> users, std::size_t k,
+                                           Seen seen = Seen::kLeaveOut) const;
   // For somebody who is not in the file: the best items for the mean of these items' vectors, which
   // are left out themselves. Unknown items are an error, as is an empty list. With ncf, which has
   // no vector for somebody new: by the mean cosine of their stored rows to those of the given
   // items.
   std::vector<ScoredItem> recommend_for_items(std::span<const std::string_view> items,
                                               std::size_t k) const;
+  // The same with the unknown items left out; they are put into `unknown`, in their order. An error
+  // that names them where none of the items is known.
+  std::vector<ScoredItem> recommend_for_known_items(std::span<const std::string_view> items,
+                                                    std::size_t k,
+                                                    std::vector<std::string_view>& unknown) const;
   // By the cosine of their vectors (ncf: of their stored rows), the item itself left out.
   std::vector<ScoredItem> similar_items(std::string_view item, std::size_t k) const;
 
@@ -105,8 +118,10 @@ class BET_API Model {
     std::string_view backbone, serving, precision, layout;
     std::uint64_t file_bytes = 0;
     std::uint64_t table_bytes = 0;  // of the rows as stored: what a byte budget is a promise on
-    std::uint64_t params = 0;       // the values among them: what a parameter budget is one on
-    std::uint32_t max_dim = 0;      // full embedding size
+    // The values of the rows: the parameters, what a parameter budget is a promise on, unless the
+    // rows are propagated vectors (lightgcn and ngcf, materialised).
+    std::uint64_t params = 0;
+    std::uint32_t max_dim = 0;  // full embedding size
     std::uint64_t interactions = 0;
     // Memory that opening filled with what requests are answered from, beside the file's own bytes:
     // the vectors of ngcf by graph, the hidden units of ncf, weights. 0 where the rows are enough.

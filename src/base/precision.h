@@ -24,8 +24,10 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
   return std::nullopt;
 }
 
-// Bytes of the values of a row of `size` columns, without its scale.
-constexpr std::uint64_t value_bytes(Precision precision, std::uint64_t size) {
+// Bytes of the values of a row of `size` columns, without its scale. Always inlined: kernels of an
+// instruction set call it and must not leave a copy of it to others.
+[[gnu::always_inline]] constexpr std::uint64_t value_bytes(Precision precision,
+                                                           std::uint64_t size) {
   switch (precision) {
     case Precision::kFloat32:
       return 4 * size;

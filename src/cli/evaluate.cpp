@@ -15,6 +15,7 @@
 #include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
+#include "runtime/facts.h"
 #include "train/evaluator.h"
 
 namespace bet {
@@ -107,11 +108,12 @@ Json evaluate_model(const EvaluateCommand& command) {
   Config entries;
   for (const auto& [name, fact] : model.facts()) {
     if (!name.starts_with("option.")) continue;
-    entries.push_back({name.substr(7), std::get<std::string>(fact)});
+    entries.push_back({name.substr(7), text_fact(command.subject, name, fact)});
   }
   const Model::Fact* const hash = model.fact("dataset.hash");
   BET_CHECK(hash != nullptr && !entries.empty(), command.subject,
             ": does not say which data it was trained on");
+  const std::string& trained_on = text_fact(command.subject, "dataset.hash", *hash);
   entries.push_back({"data", command.data});
   const FitCommand options = parse_fit_options(entries);
   // Vectors are scored as those of mf are.
@@ -120,7 +122,7 @@ Json evaluate_model(const EvaluateCommand& command) {
   return evaluate_table(
       command, options, std::string(kind.name),
       [&](const Dataset& dataset, const std::string& data_hash, const Backbone& backbone) {
-        check_data(command, std::get<std::string>(*hash) == data_hash, data_hash);
+        check_data(command, trained_on == data_hash, data_hash);
         return table_of(model, dataset, backbone, kind);
       });
 }

@@ -53,7 +53,7 @@ class ByteReader {
 
   Bytes take(std::uint64_t count) {
     BET_CHECK(count <= bytes_.size() - at_, what_, ": ends after ", bytes_.size(),
-              " bytes, inside ", count, " that begin at ", at_);
+              " bytes, in the middle of ", count, " bytes that begin at ", at_);
     const Bytes taken = bytes_.subspan(at_, count);
     at_ += count;
     return taken;

@@ -53,6 +53,20 @@ int guarded(const Call& call) noexcept {
   }
 }
 
+bet::Model::Seen seen_choice(int leave_out_seen) {
+  return leave_out_seen != 0 ? bet::Model::Seen::kLeaveOut : bet::Model::Seen::kKeep;
+}
+
+std::vector<std::string_view> texts(const char* const* list, size_t count,
+                                    const char* null_inside) {
+  std::vector<std::string_view> result;
+  for (size_t i = 0; i < count; ++i) {
+    need(list[i] != nullptr, null_inside);
+    result.emplace_back(list[i]);
+  }
+  return result;
+}
+
 void hand_out(const std::vector<bet::ScoredItem>& from, bet_scored_item* items, size_t* count) {
   for (size_t i = 0; i < from.size(); ++i) {
     items[i] = {from[i].item.data(), from[i].item.size(), from[i].score};
@@ -105,8 +119,7 @@ int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_
   return guarded([&] {
     need(model != nullptr && user != nullptr && items != nullptr && count != nullptr,
          "bet_recommend: a null pointer");
-    const auto seen = leave_out_seen != 0 ? bet::Model::Seen::kLeaveOut : bet::Model::Seen::kKeep;
-    hand_out(model->model.recommend(user, k, seen), items, count);
+    hand_out(model->model.recommend(user, k, seen_choice(leave_out_seen)), items, count);
   });
 }
 
@@ -116,12 +129,41 @@ int bet_recommend_for_items(const bet_model* model, const char* const* given, si
     need(model != nullptr && given != nullptr && items != nullptr && count != nullptr,
          "bet_recommend_for_items: a null pointer");
     need(num_given > 0, "bet_recommend_for_items: an empty list");
-    std::vector<std::string_view> list;
-    for (size_t i = 0; i < num_given; ++i) {
-      need(given[i] != nullptr, "bet_recommend_for_items: a null pointer in the list");
-      list.emplace_back(given[i]);
-    }
+    const auto list =
+        texts(given, num_given, "bet_recommend_for_items: a null pointer in the list");
     hand_out(model->model.recommend_for_items(list, k), items, count);
+  });
+}
+
+int bet_recommend_for_known_items(const bet_model* model, const char* const* given,
+                                  size_t num_given, size_t k, bet_scored_item* items, size_t* count,
+                                  unsigned char* unknown) {
+  return guarded([&] {
+    need(model != nullptr && given != nullptr && items != nullptr && count != nullptr &&
+             unknown != nullptr,
+         "bet_recommend_for_known_items: a null pointer");
+    need(num_given > 0, "bet_recommend_for_known_items: an empty list");
+    const auto list =
+        texts(given, num_given, "bet_recommend_for_known_items: a null pointer in the list");
+    for (size_t i = 0; i < num_given; ++i) unknown[i] = model->model.has_item(list[i]) ? 0 : 1;
+    std::vector<std::string_view> unknown_texts;
+    hand_out(model->model.recommend_for_known_items(list, k, unknown_texts), items, count);
+  });
+}
+
+int bet_recommend_batch(const bet_model* model, const char* const* users, size_t num_users,
+                        size_t k, int leave_out_seen, bet_scored_item* items, size_t* counts,
+                        int* codes) {
+  return guarded([&] {
+    need(model != nullptr && users != nullptr && items != nullptr && counts != nullptr &&
+             codes != nullptr,
+         "bet_recommend_batch: a null pointer");
+    const auto list = texts(users, num_users, "bet_recommend_batch: a null pointer in the list");
+    const auto answers = model->model.recommend_batch(list, k, seen_choice(leave_out_seen));
+    for (size_t i = 0; i < num_users; ++i) {
+      hand_out(answers[i].items, items + i * k, counts + i);
+      codes[i] = answers[i].error.empty() ? BET_OK : BET_NOT_FOUND;
+    }
   });
 }
 

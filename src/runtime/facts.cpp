@@ -1,6 +1,7 @@
 #include "runtime/facts.h"
 
 #include <algorithm>
+#include <array>
 
 namespace bet {
 namespace {
@@ -9,7 +10,27 @@ constexpr std::uint8_t kText = 0;
 constexpr std::uint8_t kInteger = 1;
 constexpr std::uint8_t kReal = 2;
 
+constexpr std::array<std::string_view, 3> kTypeNames = {"text", "integer", "real number"};
+
+template <typename T>
+const T& fact_as(std::uint8_t expected, std::string_view file, std::string_view name,
+                 const Model::Fact& fact) {
+  const T* const value = std::get_if<T>(&fact);
+  BET_CHECK(value != nullptr, file, ": the fact ", in_quotes(name), " has the type ",
+            kTypeNames[fact.index()], ", not ", kTypeNames[expected]);
+  return *value;
+}
+
 }  // namespace
+
+const std::string& text_fact(std::string_view file, std::string_view name,
+                             const Model::Fact& fact) {
+  return fact_as<std::string>(kText, file, name, fact);
+}
+
+std::int64_t integer_fact(std::string_view file, std::string_view name, const Model::Fact& fact) {
+  return fact_as<std::int64_t>(kInteger, file, name, fact);
+}
 
 std::string encode_facts(Facts facts) {
   std::sort(facts.begin(), facts.end(),
@@ -19,7 +40,7 @@ std::string encode_facts(Facts facts) {
   const std::string* last = nullptr;
   for (const auto& [name, fact] : facts) {
     BET_CHECK(name.size() <= 255 && (last == nullptr || *last < name), "fact ", in_quotes(name),
-              ": stands twice or has more than 255 bytes");
+              ": is given twice or has a name of more than 255 bytes");
     last = &name;
     append(bytes, static_cast<std::uint8_t>(fact.index()));
     append(bytes, static_cast<std::uint8_t>(name.size()));

@@ -1,25 +1,26 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 namespace bet {
 
-// IEEE 754 half precision by hand: C++20 has no such type. Reading has no branches: loops over
-// many become vector code.
-inline float half_to_float(std::uint16_t half) {
+// IEEE 754 half precision by hand: C++20 has no such type.
+
+// Without branches: loops over many become vector code. Always inlined and without std::bit_cast,
+// so that the kernels of an instruction set leave no copy of it to others.
+[[gnu::always_inline]] inline float half_to_float(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13;
   // The exponent's bias differs by 112; multiplying by 2^112 also normalises subnormals.
   const std::uint32_t scaled =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F);
+      __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) * 0x1p112F);
   const std::uint32_t special = magnitude | 0x7f800000U;  // infinity and NaN
-  return std::bit_cast<float>(sign | (magnitude >= 0x0f800000U ? special : scaled));
+  return __builtin_bit_cast(float, sign | (magnitude >= 0x0f800000U ? special : scaled));
 }
 
 // To the nearest, ties to even; too large becomes infinity.
 inline std::uint16_t float_to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   if (magnitude >= 0x7f800000U) {  // infinity, NaN
@@ -28,9 +29,9 @@ inline std::uint16_t float_to_half(float value) {
   if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);
   if (magnitude < 0x38800000U) {
     // Subnormal: adding 0.5 rounds to multiples of 2^-24, the smallest half.
-    const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
-    return static_cast<std::uint16_t>(
-        sign | (std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.5F)));
+    const float rounded = __builtin_bit_cast(float, magnitude) + 0.5F;
+    return static_cast<std::uint16_t>(sign | (__builtin_bit_cast(std::uint32_t, rounded) -
+                                              __builtin_bit_cast(std::uint32_t, 0.5F)));
   }
   const std::uint32_t odd = (magnitude >> 13) & 1U;
   const std::uint32_t rounded = magnitude - (112U << 23) + 0xfffU + odd;

@@ -102,7 +102,7 @@ std::string encode_ids(std::span<const std::string> ids) {
   std::string packed(packed_bytes(ids.size(), bits), '\0');
   for (std::size_t place = 0; place < order.size(); ++place) {
     BET_CHECK(place == 0 || ids[order[place - 1]] != ids[order[place]], "id ",
-              in_quotes(ids[order[place]]), " stands twice");
+              in_quotes(ids[order[place]]), " is given twice");
     for (unsigned bit = 0; bit < bits; ++bit) {
       const std::size_t at = place * bits + bit;
       if ((order[place] >> bit & 1U) != 0) {

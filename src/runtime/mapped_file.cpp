@@ -21,7 +21,7 @@ MappedFile::MappedFile(const std::string& path) {
   }
   const std::string message(system_message());
   ::close(file);
-  BET_CHECK(plain, path, ": is no file");
+  BET_CHECK(plain, path, ": is not a regular file");
   if (status.st_size == 0) return;
   BET_CHECK(memory != MAP_FAILED, path, ": ", message);
   bytes_ = {static_cast<const std::byte*>(memory), static_cast<std::size_t>(status.st_size)};

@@ -19,6 +19,22 @@
 #include "runtime/weight_section.h"
 
 namespace bet {
+namespace {
+
+constexpr const char* kEmptyList = "recommendations for an empty list of items";
+
+// That none of these is known; the first ones by name.
+std::string unknown_items(std::span<const std::string_view> items) {
+  constexpr std::size_t kMostNamed = 10;
+  std::string text = items.size() == 1 ? "unknown item " : "unknown items ";
+  for (std::size_t i = 0; i < std::min(items.size(), kMostNamed); ++i) {
+    text += join_text(i == 0 ? "" : ", ", in_quotes(items[i]));
+  }
+  if (items.size() > kMostNamed) text += join_text(" and ", items.size() - kMostNamed, " more");
+  return text;
+}
+
+}  // namespace
 
 class Model::Impl {
  public:
@@ -146,6 +162,23 @@ class Model::Impl {
     return result;
   }
 
+  // The best items for the mean of the vectors of these, which are left out; ncf: by the mean of
+  // the cosines.
+  std::vector<ScoredItem> recommend_for_rows(std::vector<std::uint32_t> rows, std::size_t k) const {
+    return with_scratch([&](Scratch& scratch) {
+      scratch.reset_weights(header().num_users, header().num_items);
+      for (const std::uint32_t row : rows) {
+        const float length = is_ncf() ? norms_.of(row) : 1.0F;
+        if (length > 0) scratch.item_weights[row] += 1 / (length * static_cast<float>(rows.size()));
+      }
+      find_vector(scratch);
+      score_items(scratch);
+      if (is_ncf()) divide_by_lengths(1, scratch.scores);
+      std::sort(rows.begin(), rows.end());
+      return named(top_items(scratch.scores, k, rows));
+    });
+  }
+
   // The rows as stored, or the weights' columns where those are more.
   std::vector<float> stored_row(const RowSection& rows, std::uint32_t row) const {
     std::vector<float> values(row_width_);
@@ -154,7 +187,7 @@ class Model::Impl {
   }
 
   void need_vectors() const {
-    BET_CHECK(!is_ncf(), "ncf has no vectors: its scores are no dot products");
+    BET_CHECK(!is_ncf(), "ncf has no vectors: its scores are not dot products");
   }
 
   // Vectors are found anew for each request.
@@ -186,8 +219,8 @@ class Model::Impl {
     const FileHeader& head = header();
     weights_ = decode_weights(parts_.section(SectionKind::kWeights), head);
     const std::uint32_t width = weights_width(head, weights_);
-    BET_CHECK(width * head.values_per_column() >= row_width_, "weights: for rows of ", width,
-              " columns, and there are rows of ", row_width_ / head.values_per_column());
+    BET_CHECK(width * head.values_per_column() >= row_width_, "weights: made for rows of ", width,
+              " columns, but there are rows of ", row_width_ / head.values_per_column());
     row_width_ = width * head.values_per_column();
     if (is_ncf()) {
       ncf_ = NcfScorer(item_rows_, head.num_items, width, weights_);
@@ -241,11 +274,11 @@ bool Model::has_item(std::string_view item) const {
 }
 
 std::string_view Model::user_id(std::uint32_t row) const {
-  BET_CHECK(row < num_users(), "user row ", row, " of ", num_users());
+  BET_CHECK(row < num_users(), "user row ", row, " is out of range: there are ", num_users());
   return impl_->user_ids_.name(row);
 }
 std::string_view Model::item_id(std::uint32_t row) const {
-  BET_CHECK(row < num_items(), "item row ", row, " of ", num_items());
+  BET_CHECK(row < num_items(), "item row ", row, " is out of range: there are ", num_items());
   return impl_->item_ids_.name(row);
 }
 
@@ -261,23 +294,43 @@ std::vector<ScoredItem> Model::recommend(std::string_view user, std::size_t k, S
   });
 }
 
+std::vector<Model::BatchAnswer> Model::recommend_batch(std::span<const std::string_view> users,
+                                                       std::size_t k, Seen seen) const {
+  std::vector<BatchAnswer> answers(users.size());
+  for (std::size_t i = 0; i < users.size(); ++i) {
+    try {
+      answers[i].items = recommend(users[i], k, seen);
+    } catch (const UnknownId& error) {
+      answers[i].error = error.what();
+    }
+  }
+  return answers;
+}
+
 std::vector<ScoredItem> Model::recommend_for_items(std::span<const std::string_view> items,
                                                    std::size_t k) const {
-  BET_CHECK(!items.empty(), "recommendations for an empty list of items");
+  BET_CHECK(!items.empty(), kEmptyList);
   std::vector<std::uint32_t> rows;
   for (const std::string_view item : items) rows.push_back(impl_->item_row(item));
-  return impl_->with_scratch([&](Scratch& scratch) {
-    scratch.reset_weights(num_users(), num_items());
-    for (const std::uint32_t row : rows) {
-      const float length = impl_->is_ncf() ? impl_->norms_.of(row) : 1.0F;
-      if (length > 0) scratch.item_weights[row] += 1 / (length * static_cast<float>(rows.size()));
+  return impl_->recommend_for_rows(std::move(rows), k);
+}
+
+std::vector<ScoredItem> Model::recommend_for_known_items(
+    std::span<const std::string_view> items, std::size_t k,
+    std::vector<std::string_view>& unknown) const {
+  BET_CHECK(!items.empty(), kEmptyList);
+  unknown.clear();
+  std::vector<std::uint32_t> rows;
+  for (const std::string_view item : items) {
+    const std::optional<std::uint32_t> row = impl_->item_ids_.find(item);
+    if (row) {
+      rows.push_back(*row);
+    } else {
+      unknown.push_back(item);
     }
-    impl_->find_vector(scratch);
-    impl_->score_items(scratch);
-    if (impl_->is_ncf()) impl_->divide_by_lengths(1, scratch.scores);
-    std::sort(rows.begin(), rows.end());
-    return impl_->named(top_items(scratch.scores, k, rows));
-  });
+  }
+  if (rows.empty()) throw UnknownId(unknown_items(items));
+  return impl_->recommend_for_rows(std::move(rows), k);
 }
 
 std::vector<ScoredItem> Model::similar_items(std::string_view item, std::size_t k) const {
@@ -379,12 +432,12 @@ Model::Summary Model::summary() const {
 }
 
 std::vector<float> Model::stored_user_row(std::uint32_t row) const {
-  BET_CHECK(row < num_users(), "user row ", row, " of ", num_users());
+  BET_CHECK(row < num_users(), "user row ", row, " is out of range: there are ", num_users());
   return impl_->stored_row(impl_->user_rows_, row);
 }
 
 std::vector<float> Model::stored_item_row(std::uint32_t row) const {
-  BET_CHECK(row < num_items(), "item row ", row, " of ", num_items());
+  BET_CHECK(row < num_items(), "item row ", row, " is out of range: there are ", num_items());
   return impl_->stored_row(impl_->item_rows_, row);
 }
 

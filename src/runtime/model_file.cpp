@@ -53,7 +53,7 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   header.num_items = reader.number<std::uint32_t>();
   header.max_dim = reader.number<std::uint32_t>();
   BET_CHECK(header.max_dim >= 1 && header.max_dim <= (version == 1 ? kMostDim : kMostDenseDim),
-            "header: embedding size ", header.max_dim);
+            "header: impossible embedding size ", header.max_dim);
   header.backbone = FileBackbone{choice(reader, "backbone", kBackboneNames.size())};
   const std::string_view backbone = kBackboneNames[static_cast<std::size_t>(header.backbone)];
   BET_CHECK(version == version_of(header.backbone), "header: version ", version, " for ", backbone);
@@ -63,12 +63,12 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   header.layers = reader.number<std::uint8_t>();
   const bool graph = header.serving == Serving::kGraph;
   const bool ngcf = header.backbone == FileBackbone::kNgcf;
-  BET_CHECK(!graph || ngcf || header.backbone == FileBackbone::kLightGcn, "header: a graph for ",
-            backbone);
+  BET_CHECK(!graph || ngcf || header.backbone == FileBackbone::kLightGcn,
+            "header: serving by graph for ", backbone);
   BET_CHECK(!graph ? header.layers == 0
             : ngcf ? header.layers == kNgcfLayers
                    : header.layers >= 1 && header.layers <= kMostLayers,
-            "header: ", int{header.layers}, " layers");
+            "header: impossible number of layers ", int{header.layers});
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
   return header;
 }
@@ -103,12 +103,12 @@ void read_directory(Bytes file, std::uint32_t count, bool checksums, FileParts& 
 
 void check_presence(const FileParts& parts, SectionKind kind) {
   if (kind == SectionKind::kWeights) {
-    BET_CHECK(parts.has(kind) == parts.header.has_weights(), "there is ",
-              parts.has(kind) ? "a" : "no", " section weights");
+    BET_CHECK(parts.has(kind) == parts.header.has_weights(),
+              parts.has(kind) ? "unexpected" : "missing", " section: weights");
     return;
   }
   const bool needed = kind != SectionKind::kInteractions || parts.header.serving == Serving::kGraph;
-  BET_CHECK(!needed || parts.has(kind), "there is no section ", section_name(kind));
+  BET_CHECK(!needed || parts.has(kind), "missing section: ", section_name(kind));
 }
 
 }  // namespace
@@ -145,9 +145,10 @@ Bytes FileParts::section(SectionKind kind) const {
 }
 
 FileParts read_parts(Bytes file, bool checksums) {
-  BET_CHECK(file.size() >= kHeader, "no model file: only ", file.size(), " bytes");
-  BET_CHECK(std::memcmp(file.data(), kMagic.data(), kMagic.size()) == 0,
-            "no model file: it begins otherwise");
+  const std::size_t begin = std::min(file.size(), kMagic.size());
+  BET_CHECK(begin == 0 || std::memcmp(file.data(), kMagic.data(), begin) == 0,
+            "not a bet model file (bad magic)");
+  BET_CHECK(file.size() >= kHeader, "not a bet model file: only ", file.size(), " bytes");
   FileParts parts;
   ByteReader reader(file.first(kHeader), "header");
   reader.take(kMagic.size());
@@ -157,7 +158,7 @@ FileParts read_parts(Bytes file, bool checksums) {
   const auto count = reader.number<std::uint32_t>();
   BET_CHECK(count <= kLastKind, "header: ", count, " sections");
   const auto file_bytes = reader.number<std::uint64_t>();
-  BET_CHECK(file_bytes == file.size(), "the file has ", file.size(), " bytes and says ",
+  BET_CHECK(file_bytes == file.size(), "the file has ", file.size(), " bytes, but its header says ",
             file_bytes);
   const auto checksum = reader.number<std::uint64_t>();
   const std::uint64_t head = kHeader + kEntry * count;

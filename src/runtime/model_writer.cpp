@@ -148,7 +148,7 @@ std::string encode_model(const ModelToWrite& model) {
   }
   BET_CHECK(header.has_weights() || model.weights.empty(), "a model with weights, among them ",
             in_quotes(model.weights.empty() ? "" : model.weights[0].name),
-            ", that is served without");
+            ", of a kind that is served without weights");
   if (header.has_weights()) {
     sections.emplace_back(SectionKind::kWeights, encode_weights(model.weights, header));
   }

@@ -16,8 +16,8 @@ class NormSection {
     BET_CHECK(bytes.size() == 2 * std::uint64_t{num_items}, "item norms: ", bytes.size(),
               " bytes for ", num_items, " items");
     for (std::uint32_t item = 0; item < num_items; ++item) {
-      BET_CHECK((stored(item) & 0xfc00U) < 0x7c00U, "item norms: that of item row ", item,
-                " is no length");
+      BET_CHECK((stored(item) & 0xfc00U) < 0x7c00U, "item norms: the norm of item row ", item,
+                " is not a finite number of at least 0");
     }
   }
 

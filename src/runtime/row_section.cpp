@@ -47,7 +47,7 @@ void check_values(Precision precision, const RowGroup& rows, std::string_view wh
   for (std::uint32_t row = 0; rows.scales != nullptr && row < rows.count; ++row) {
     good &= (load<std::uint16_t>(rows.scales + 2 * std::size_t{row}) & 0xfc00U) < 0x7c00U;
   }
-  BET_CHECK(good, what, ": a value of size ", rows.size, " is no finite ",
+  BET_CHECK(good, what, ": a value in a row of size ", rows.size, " is not a finite ",
             precision_name(precision));
 }
 
@@ -106,7 +106,7 @@ RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
     num_params_ += std::uint64_t{size} * form.values_per_column * counts_.back();
     if (counts_.back() > 0) width_ = size * form.values_per_column;
   }
-  BET_CHECK(rows == num_rows, what, ": sizes of ", rows, " rows for ", num_rows);
+  BET_CHECK(rows == num_rows, what, ": has sizes for ", rows, " rows instead of ", num_rows);
   const std::uint64_t stored = rows - counts_[0];
   const std::uint64_t mask = form.layout == RowLayout::kMasked ? bitmap_bytes(form.max_columns) : 0;
   const Bytes bitmaps = reader.take(stored * mask);
@@ -161,7 +161,7 @@ void RowSection::check_bitmaps(const Group& group, std::uint32_t size,
                 group.first_row + row, " keeps column ", column, " of ", form_.max_columns);
     }
     BET_CHECK(kept == size, what, ": the bitmap of row ", group.first_row + row, " keeps ", kept,
-              " columns of ", size);
+              " columns instead of ", size);
   }
 }
 

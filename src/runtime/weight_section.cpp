@@ -38,7 +38,7 @@ std::uint64_t bytes_a_value(Precision precision) {
 void check_shapes(const std::vector<DenseWeights>& weights, const FileHeader& header) {
   const std::vector<Shape> shapes = expected_shapes(header, weights_width(header, weights));
   for (std::size_t i = 0; i < std::max(weights.size(), shapes.size()); ++i) {
-    BET_CHECK(i < shapes.size(), kName, ": ", in_quotes(weights[i].name), " is one too many");
+    BET_CHECK(i < shapes.size(), kName, ": ", in_quotes(weights[i].name), " is unexpected");
     const Shape& shape = shapes[i];
     BET_CHECK(i < weights.size() && weights[i].name == shape.name, kName, ": ",
               i < weights.size() ? in_quotes(weights[i].name) : "the end", " instead of ",

@@ -1,5 +1,7 @@
 #include "serve/answer.h"
 
+#include "runtime/unknown_id.h"
+
 namespace bet {
 namespace {
 
@@ -19,9 +21,20 @@ Json user_answer(const Model& model, const std::string& user, std::size_t k, Mod
   return answer_json("user", user, model.recommend(user, k, seen));
 }
 
+Json batch_entry(const Model& model, const std::string& user, std::size_t k, Model::Seen seen) {
+  try {
+    return user_answer(model, user, k, seen);
+  } catch (const UnknownId& error) {
+    return {{"user", user}, {"error", error.what()}};
+  }
+}
+
 Json items_answer(const Model& model, const std::vector<std::string>& items, std::size_t k) {
   const std::vector<std::string_view> given(items.begin(), items.end());
-  return answer_json("given", items, model.recommend_for_items(given, k));
+  std::vector<std::string_view> unknown;
+  Json answer = answer_json("given", items, model.recommend_for_known_items(given, k, unknown));
+  for (const std::string_view item : unknown) answer["unknown"].push_back(std::string(item));
+  return answer;
 }
 
 Json similar_answer(const Model& model, const std::string& item, std::size_t k) {

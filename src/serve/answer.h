@@ -14,7 +14,11 @@ namespace bet {
 // {"user": .., "items": [{"item": .., "score": ..}, ..]}
 nlohmann::ordered_json user_answer(const Model& model, const std::string& user, std::size_t k,
                                    Model::Seen seen);
-// {"given": [..], "items": [..]}
+// The same as an entry of a batch: an unknown user is {"user": .., "error": ..}.
+nlohmann::ordered_json batch_entry(const Model& model, const std::string& user, std::size_t k,
+                                   Model::Seen seen);
+// {"given": [..], "items": [..]}, and "unknown": [..] where some of the given items, but not all,
+// are; these are left out.
 nlohmann::ordered_json items_answer(const Model& model, const std::vector<std::string>& items,
                                     std::size_t k);
 // {"item": .., "items": [..]}

@@ -61,15 +61,15 @@ class BatchReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::detail::exception& /*error*/) override {
-    fail("the body is no JSON: it breaks off or goes wrong at byte ", position);
+    fail("the body is not valid JSON: error at byte ", position);
   }
 
   const BatchRequest& batch() const { return batch_; }
 
  private:
   [[noreturn]] void wrong(std::string_view value) const {
-    fail("the body: ", value, " does not belong ", key_.empty() ? "there" : "to ", key_,
-         "; a body is {\"users\": [\"..\"], \"k\": 10} or {\"items\": [\"..\"], \"k\": 10}");
+    fail("the body: unexpected ", value, key_.empty() ? "" : " for ", key_,
+         "; expected {\"users\": [\"..\"], \"k\": 10} or {\"items\": [\"..\"], \"k\": 10}");
   }
 
   BatchRequest batch_;
@@ -86,8 +86,8 @@ BatchRequest parse_batch_request(std::string_view body) {
   nlohmann::json::sax_parse(body.begin(), body.end(), &reader);
   const BatchRequest& batch = reader.batch();
   BET_CHECK(batch.users.empty() != batch.items.empty(),
-            "the body: one of the lists users and items is needed, and not empty");
-  BET_CHECK(!batch.with_seen || batch.items.empty(), "the body: with_seen goes with users only");
+            "the body: give either users or items, as a list that is not empty");
+  BET_CHECK(!batch.with_seen || batch.items.empty(), "the body: with_seen is only for users");
   return batch;
 }
 

@@ -56,7 +56,7 @@ std::uint64_t number(const Query& query, std::string_view name, std::uint64_t ot
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   BET_CHECK(error == std::errc() && end == text.data() + text.size(), name, " is ", in_quotes(text),
-            ", no number");
+            ", expected a non-negative integer");
   return value;
 }
 
@@ -82,7 +82,7 @@ HttpResponse post_recommend(const Context& context) {
       return error_response(503, join_text("no time left after ", answers.size(), " of ",
                                            batch.users.size(), " users"));
     }
-    answers.push_back(user_answer(context.model, user, batch.k,
+    answers.push_back(batch_entry(context.model, user, batch.k,
                                   batch.with_seen ? Model::Seen::kKeep : Model::Seen::kLeaveOut));
   }
   return json_response({{"answers", std::move(answers)}});
@@ -177,7 +177,7 @@ const Route* find_route(std::string_view path) {
 HttpResponse no_route(std::string_view path) {
   std::string paths;
   for (const Route& route : kRoutes) paths += join_text(paths.empty() ? "" : " ", route.path);
-  return error_response(404, join_text("no path ", in_quotes(path), "; there are ", paths));
+  return error_response(404, join_text("unknown path ", in_quotes(path), "; known paths: ", paths));
 }
 
 HttpResponse answer_by(const Route& route, const Context& context) {
@@ -185,8 +185,8 @@ HttpResponse answer_by(const Route& route, const Context& context) {
   if (method == "GET" || method == "HEAD") return route.get(context);
   if (method == "POST" && route.post != nullptr) return route.post(context);
   const std::string_view allowed = route.post != nullptr ? "GET, HEAD, POST" : "GET, HEAD";
-  HttpResponse response = error_response(
-      405, join_text(in_quotes(method), " is not for ", route.path, ": ", allowed, " are"));
+  HttpResponse response = error_response(405, join_text(in_quotes(method), " is not allowed for ",
+                                                        route.path, "; allowed: ", allowed));
   response.headers = join_text("Allow: ", allowed, "\r\n");
   return response;
 }

@@ -9,6 +9,7 @@
 #include "serve/commands.h"
 #include "serve/handlers.h"
 #include "serve/http_server.h"
+#include "serve/model_path.h"
 #include "serve/served_model.h"
 
 namespace bet {
@@ -38,29 +39,30 @@ sigset_t our_signals() {
 void serve(const HttpCommand& command) {
   // Before there are threads, which inherit it: signals come to this one alone, when it asks.
   const sigset_t signals = our_signals();
-  BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "signals cannot be blocked");
+  BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "cannot block signals");
   std::signal(SIGPIPE, SIG_IGN);  // a reader of stderr that goes away must not end the server
   Metrics metrics;
-  ServedModel model(command.model, [&](const std::string& error) {
+  const std::string path = model_path(command.model);
+  ServedModel model(path, [&](const std::string& error) {
     metrics.count_reload(error.empty());
-    say(error.empty() ? "read again: " + described(command.model, *model.current())
-                      : error + "; the model read before stays");
+    say(error.empty() ? "reloaded " + described(path, *model.current())
+                      : error + "; still serving the previous model");
   });
   const Handlers handlers([&] { return model.current(); }, metrics);
   HttpServer server(command.http, handlers, metrics);
-  say(join_text("http://", server.address(), " serves ",
-                described(command.model, *model.current())));
+  say(join_text("http://", server.address(), " serves ", described(path, *model.current())));
   if (!server.is_loopback()) {
-    say(join_text(server.address(), " is open to others: there is no authentication"));
+    say(join_text(server.address(),
+                  " can be reached from other machines, and there is no authentication"));
   }
   for (;;) {
     int signal = 0;
-    BET_CHECK(::sigwait(&signals, &signal) == 0, "signals cannot be waited for");
+    BET_CHECK(::sigwait(&signals, &signal) == 0, "cannot wait for signals");
     if (signal != SIGHUP) break;
     model.reload_soon();
   }
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // a second one ends the process at once
-  say("stops when the requests under way are answered");
+  say("stopping when the requests in progress are answered");
   server.stop();
 }
 
@@ -70,22 +72,27 @@ void add_http(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("http", "serve recommendations over HTTP");
   const auto options = std::make_shared<HttpCommand>();  // owned by the parser's callback
   HttpOptions& http = options->http;
-  command.add_option("MODEL", options->model, "a model file; SIGHUP has it read again")->required();
-  command.add_option("--port", http.port, "where to listen; 0: any free port")->required();
-  command.add_option("--host", http.host, "a name or an address of this machine")
-      ->capture_default_str();
-  command.add_option("--threads", options->threads, "threads that answer; 0: one per core")
+  command.add_option("MODEL", options->model, join_text(kModelHelp, "; SIGHUP reloads it"))
+      ->required();
+  command.add_option("--port", http.port, "port to listen on; 0: any free one")->required();
+  command.add_option("--host", http.host, "name or address to listen on")->capture_default_str();
+  command
+      .add_option("--threads", options->threads, "threads that answer requests; 0: one per core")
       ->check(CLI::Range(0, 256))
       ->capture_default_str();
-  command.add_option("--queue", http.queue_limit, "requests that may wait; others get 503")
+  command
+      .add_option("--queue", http.queue_limit,
+                  "requests that may wait for a thread; further ones get 503")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  command.add_option("--max-body", http.max_body_bytes, "bytes that a request's body may have")
+  command
+      .add_option("--max-body", http.max_body_bytes, "maximum size of a request's body, in bytes")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   command
-      .add_option("--timeout", options->timeout_seconds,
-                  "seconds for a request to come, for its answer, and for that to be taken")
+      .add_option(
+          "--timeout", options->timeout_seconds,
+          "seconds for a request to arrive, to wait for a thread, and for its answer to be read")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   command.callback([options] {

@@ -128,20 +128,20 @@ void RequestParser::read_request_line(std::string_view line) {
   const std::string_view method = take_until(rest, " ");
   const std::string_view target = take_until(rest, " ");
   if (!is_token(method) || rest.empty()) {
-    refuse(400, "no request line: ", in_quotes(line));
+    refuse(400, "not a request line: ", in_quotes(line));
   }
   if (rest.size() != 8 || !rest.starts_with("HTTP/") || !is_digit(rest[5]) || rest[6] != '.' ||
       !is_digit(rest[7])) {
-    refuse(400, "no version of HTTP: ", in_quotes(rest));
+    refuse(400, "not an HTTP version: ", in_quotes(rest));
   }
-  if (rest[5] != '1') refuse(505, in_quotes(rest), ": only HTTP/1.1 and HTTP/1.0 are spoken");
+  if (rest[5] != '1') refuse(505, in_quotes(rest), ": only HTTP/1.1 and HTTP/1.0 are supported");
   minor_version_ = rest[7] - '0';
   request_.keep_alive = minor_version_ >= 1;
   if (target.size() > kMaxTargetBytes) {
     refuse(414, "the target has ", target.size(), " bytes, more than ", kMaxTargetBytes);
   }
   if (!target.starts_with('/') || !std::all_of(target.begin(), target.end(), is_target_char)) {
-    refuse(400, "no target of the form /path?query: ", in_quotes(target));
+    refuse(400, "the target is not of the form /path?query: ", in_quotes(target));
   }
   const std::size_t mark = target.find('?');
   request_.method = method;
@@ -154,7 +154,7 @@ void RequestParser::read_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon)) ||
       line.find_first_of("\r\n") != std::string_view::npos) {
-    refuse(400, "no header field: ", in_quotes(line));
+    refuse(400, "not a header field: ", in_quotes(line));
   }
   read_known_field(line.substr(0, colon), trimmed(line.substr(colon + 1)));
 }
@@ -167,7 +167,7 @@ void RequestParser::read_known_field(std::string_view name, std::string_view val
     if (has_length_) refuse(400, "more than one Content-Length field");
     has_length_ = true;
     if (value.empty() || !std::all_of(value.begin(), value.end(), is_digit)) {
-      refuse(400, "Content-Length ", in_quotes(value), " is no number");
+      refuse(400, "Content-Length ", in_quotes(value), " is not a number");
     }
     const auto [end, error] =
         std::from_chars(value.data(), value.data() + value.size(), body_bytes_);
@@ -179,7 +179,7 @@ void RequestParser::read_known_field(std::string_view name, std::string_view val
   } else if (same_word(name, "Connection")) {
     read_connection(value);
   } else if (same_word(name, "Expect")) {
-    if (!same_word(value, "100-continue")) refuse(417, "Expect: ", in_quotes(value));
+    if (!same_word(value, "100-continue")) refuse(417, "unsupported Expect: ", in_quotes(value));
     expects_continue_ = true;
   }
 }
@@ -196,9 +196,9 @@ void RequestParser::read_connection(std::string_view value) {
 }
 
 void RequestParser::finish_head() {
-  if (minor_version_ >= 1 && !has_host_) refuse(400, "no Host field");
+  if (minor_version_ >= 1 && !has_host_) refuse(400, "the Host field is missing");
   if (has_encoding_ && has_length_) refuse(400, "both Content-Length and Transfer-Encoding");
-  if (has_encoding_) refuse(411, "bodies are taken with a Content-Length only");
+  if (has_encoding_) refuse(411, "a body needs a Content-Length; chunked bodies are not supported");
   state_ = body_bytes_ > 0 ? State::kBody : State::kDone;
 }
 

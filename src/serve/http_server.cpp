@@ -40,10 +40,10 @@ std::size_t connection_limit(const HttpOptions& options) {
   const std::size_t busy = options.num_threads + options.queue_limit;
   const std::size_t wanted = busy + kSpareConnections;
   rlimit files{};
-  BET_CHECK(::getrlimit(RLIMIT_NOFILE, &files) == 0, "open files: ", system_message());
+  BET_CHECK(::getrlimit(RLIMIT_NOFILE, &files) == 0, "limit on open files: ", system_message());
   if (files.rlim_cur < wanted + kOtherFiles) {
     files.rlim_cur = std::min<rlim_t>(files.rlim_max, wanted + kOtherFiles);
-    BET_CHECK(::setrlimit(RLIMIT_NOFILE, &files) == 0, "open files: ", system_message());
+    BET_CHECK(::setrlimit(RLIMIT_NOFILE, &files) == 0, "limit on open files: ", system_message());
   }
   BET_CHECK(files.rlim_cur > busy + 2 * kOtherFiles, "a queue of ", options.queue_limit,
             " needs more than the ", files.rlim_cur, " open files that this process may have");
@@ -300,7 +300,7 @@ class HttpServer::Loop {
     ++metrics_.timeouts;
     connection.asked_at = Clock::now();
     const HttpResponse response = error_response(
-        408, join_text("the request did not come within ",
+        408, join_text("the request did not arrive within ",
                        std::chrono::duration<double>(options_.timeout).count(), " s"));
     metrics_.count_request(response.route, response.status, 0);
     connection.answer(response, true);

@@ -28,7 +28,7 @@ void describe(ListenSocket& socket) {
   const bool known = ::getsockname(socket.handle.get(), plain, &length) == 0 &&
                      ::getnameinfo(plain, length, host.data(), host.size(), port.data(),
                                    port.size(), NI_NUMERICHOST | NI_NUMERICSERV) == 0;
-  BET_CHECK(known, "the address of a socket is not known: ", system_message());
+  BET_CHECK(known, "cannot find the address of the socket: ", system_message());
   const bool is_v6 = address.ss_family == AF_INET6;
   socket.address = join_text(is_v6 ? "[" : "", host.data(), is_v6 ? "]:" : ":", port.data());
   if (is_v6) {

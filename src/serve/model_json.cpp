@@ -3,6 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "serve/table_json.h"
+
 namespace bet {
 namespace {
 
@@ -14,6 +17,15 @@ Json sizes_json(const std::vector<std::uint32_t>& counts) {
     if (counts[size] > 0) json[std::to_string(size)] = counts[size];
   }
   return json;
+}
+
+// Facts that make no sense are shown, and do not keep the rest from being shown.
+Json own_budget(const Model& model) {
+  try {
+    return budget_json(model, "the file");
+  } catch (const Error& error) {
+    return {{"error", error.what()}};
+  }
 }
 
 }  // namespace
@@ -28,26 +40,22 @@ Json model_json(const Model& model) {
   for (const auto& [name, fact] : model.facts()) {
     std::visit([&, &key = name](const auto& value) { facts[key] = value; }, fact);
   }
-  return {
-      {"backbone", summary.backbone},
-      {"serving", summary.serving},
-      {"precision", summary.precision},
-      {"layout", summary.layout},
-      {"users", model.num_users()},
-      {"items", model.num_items()},
-      {"interactions", summary.interactions},
-      {"dimension", model.dimension()},
-      {"row_width", model.row_width()},
-      {"max_dim", summary.max_dim},
-      {"params", summary.params},
-      {"table_bytes", summary.table_bytes},
+  Json json = {{"backbone", summary.backbone},         {"serving", summary.serving},
+               {"precision", summary.precision},       {"layout", summary.layout},
+               {"users", model.num_users()},           {"items", model.num_items()},
+               {"interactions", summary.interactions}, {"dimension", model.dimension()},
+               {"row_width", model.row_width()},       {"max_dim", summary.max_dim}};
+  json.update(table_json(model));
+  json.update(Json{
+      {"budget", own_budget(model)},
       {"file_bytes", summary.file_bytes},
       {"opened_bytes", summary.opened_bytes},
       {"sections", sections},
       {"user_sizes", sizes_json(summary.user_sizes)},
       {"item_sizes", sizes_json(summary.item_sizes)},
       {"example_user", model.num_users() > 0 ? Json(std::string(model.user_id(0))) : Json(nullptr)},
-      {"facts", facts}};
+      {"facts", facts}});
+  return json;
 }
 
 }  // namespace bet

@@ -19,7 +19,7 @@ std::string decoded(std::string_view text) {
     if (text[i] == '%') {
       const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
       const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-      BET_CHECK(high >= 0 && low >= 0, "no escape: ", in_quotes(text.substr(i, 3)));
+      BET_CHECK(high >= 0 && low >= 0, "invalid escape ", in_quotes(text.substr(i, 3)));
       result += static_cast<char>(high * 16 + low);
       i += 2;
     } else {

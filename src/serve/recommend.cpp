@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
+#include "serve/model_path.h"
 
 namespace bet {
 namespace {
@@ -24,8 +25,8 @@ struct RecommendCommand {
 void recommend(const RecommendCommand& command) {
   const int kinds = (command.user.empty() ? 0 : 1) + (command.items.empty() ? 0 : 1) +
                     (command.similar_to.empty() ? 0 : 1);
-  BET_CHECK(kinds == 1, "give one of --user, --items and --similar-to");
-  const Model model = Model::open(command.model);
+  BET_CHECK(kinds == 1, "give exactly one of --user, --items and --similar-to");
+  const Model model = Model::open(model_path(command.model));
   nlohmann::ordered_json answer;
   if (!command.user.empty()) {
     answer = user_answer(model, command.user, command.k,
@@ -39,6 +40,10 @@ void recommend(const RecommendCommand& command) {
     std::puts(json_text(answer).c_str());
     return;
   }
+  for (const auto& item : answer.value("unknown", nlohmann::ordered_json::array())) {
+    std::fprintf(stderr, "bet-serve: unknown item %s is left out\n",
+                 in_quotes(item.get<std::string>()).c_str());
+  }
   for (const auto& item : answer["items"]) {
     std::printf("%-24s %.4f\n", item["item"].get<std::string>().c_str(),
                 item["score"].get<double>());
@@ -48,16 +53,18 @@ void recommend(const RecommendCommand& command) {
 }  // namespace
 
 void add_recommend(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("recommend", "the best items for a user");
+  CLI::App& command = *app.add_subcommand("recommend", "print the best items for a user");
   const auto options = std::make_shared<RecommendCommand>();  // owned by the parser's callback
-  command.add_option("MODEL", options->model, "a model file")->required();
-  command.add_option("--user", options->user, "a user of the file");
-  command.add_option("--items", options->items, "items of somebody who is not in the file");
-  command.add_option("--similar-to", options->similar_to, "an item: the ones most like it");
-  command.add_option("-k", options->k, "how many")
+  command.add_option("MODEL", options->model, kModelHelp)->required();
+  command.add_option("--user", options->user, "a user in the model file");
+  command.add_option("--items", options->items, "items that a user who is not in the file has");
+  command.add_option("--similar-to", options->similar_to,
+                     "an item, to get the items most similar to it");
+  command.add_option("-k", options->k, "how many items to print")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command.add_flag("--with-seen", options->with_seen, "keep what the user has had");
+  command.add_flag("--with-seen", options->with_seen,
+                   "do not leave out the items that the user had in training");
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] { recommend(*options); });
 }

@@ -21,7 +21,7 @@ std::vector<std::byte> read_bytes(const std::string& path) {
   BET_CHECK(file.is_open(), path, ": ", system_message());
   struct ::stat status {};
   const bool is_plain = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
-  BET_CHECK(is_plain, path, ": is no file");
+  BET_CHECK(is_plain, path, ": is not a regular file");
   std::vector<std::byte> bytes(static_cast<std::size_t>(status.st_size));
   std::size_t filled = 0;
   while (filled < bytes.size()) {

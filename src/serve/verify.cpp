@@ -6,9 +6,10 @@
 
 #include "base/error.h"
 #include "base/resident_memory.h"
-#include "plan/budget.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
+#include "serve/model_path.h"
+#include "serve/table_json.h"
 
 namespace bet {
 namespace {
@@ -18,38 +19,10 @@ using Clock = std::chrono::steady_clock;
 
 struct VerifyCommand {
   std::string model;
-  std::string budget;  // empty: the one that the file was made for
+  std::string budget;  // empty: the one that the file was made with
   std::uint32_t requests = 100;
   bool json = false;
 };
-
-// The promise of a budget: on parameters or on the table's bytes, whichever it was given in.
-Json check_budget(const VerifyCommand& command, const Model& model) {
-  const Model::Fact* const requested = model.fact("budget.requested");
-  std::string text = command.budget;
-  if (text.empty() && requested != nullptr) text = std::get<std::string>(*requested);
-  if (text.empty()) return nullptr;
-  const Model::Summary summary = model.summary();
-  const Budget budget = parse_budget(text);
-  const std::uint32_t tables = summary.backbone == "ncf" ? 2 : 1;  // embeddings of a row
-  const TableShape shape{model.num_users(), model.num_items(), summary.max_dim, 0, tables};
-  const ResolvedBudget resolved =
-      resolve_budget(budget, shape, *parse_precision(summary.precision));
-  // Propagated vectors are no parameters: what was trained is on record.
-  std::uint64_t params = summary.params;
-  const Model::Fact* const trained = model.fact("used.params");
-  const bool propagated = summary.backbone == "lightgcn" || summary.backbone == "ngcf";
-  if (propagated && summary.serving == "materialised" && trained != nullptr) {
-    params = static_cast<std::uint64_t>(std::get<std::int64_t>(*trained));
-  }
-  const bool kept =
-      budget.in_bytes() ? summary.table_bytes <= resolved.bytes : params <= resolved.params;
-  return {{"requested", text},
-          {"unit", budget.in_bytes() ? "bytes" : "parameters"},
-          {"allowed", budget.in_bytes() ? resolved.bytes : resolved.params},
-          {"used", budget.in_bytes() ? summary.table_bytes : params},
-          {"kept", kept}};
-}
 
 Json serve_some(const Model& model, std::uint32_t requests) {
   std::vector<double> milliseconds;
@@ -70,21 +43,20 @@ Json serve_some(const Model& model, std::uint32_t requests) {
 
 Json verify(const VerifyCommand& command) {
   const Clock::time_point start = Clock::now();
-  const Model model = Model::open(command.model);
+  const std::string path = model_path(command.model);
+  const Model model = Model::open(path);
   const double open_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   const Model::Summary summary = model.summary();
   std::uint64_t sum = 0;
   for (const Model::Part& part : model.parts()) sum += part.bytes;
-  BET_CHECK(sum == summary.file_bytes, command.model, ": its parts take ", sum, " bytes of ",
+  BET_CHECK(sum == summary.file_bytes, path, ": its parts take ", sum, " bytes of ",
             summary.file_bytes);
-  Json json = {{"checksums", "good"},
-               {"file_bytes", summary.file_bytes},
-               {"table_bytes", summary.table_bytes},
-               {"params", summary.params},
-               {"opened_bytes", summary.opened_bytes},
-               {"budget", check_budget(command, model)},
-               {"open_ms", open_ms},
-               {"served", serve_some(model, command.requests)}};
+  Json json = {{"checksums", "good"}, {"file_bytes", summary.file_bytes}};
+  json.update(table_json(model));
+  json["opened_bytes"] = summary.opened_bytes;
+  json["budget"] = budget_json(model, path, command.budget);
+  json["open_ms"] = open_ms;
+  json["served"] = serve_some(model, command.requests);
   json["resident_bytes"] = peak_resident_bytes();
   return json;
 }
@@ -92,15 +64,10 @@ Json verify(const VerifyCommand& command) {
 void print_text(const Json& json) {
   const auto number = [&](const char* key) { return json[key].get<unsigned long long>(); };
   std::printf("checksums   good\n");
-  std::printf("file        %llu bytes, of them the table %llu (%llu parameters)\n",
-              number("file_bytes"), number("table_bytes"), number("params"));
-  const Json& budget = json["budget"];
-  if (!budget.is_null()) {
-    std::printf("budget      %s: %llu %s allowed, %llu used: %s\n",
-                budget["requested"].get<std::string>().c_str(),
-                budget["allowed"].get<unsigned long long>(),
-                budget["unit"].get<std::string>().c_str(), budget["used"].get<unsigned long long>(),
-                budget["kept"].get<bool>() ? "kept" : "BROKEN");
+  std::printf("file        %llu bytes\n", number("file_bytes"));
+  std::printf("holds       %s\n", table_text(json).c_str());
+  if (!json["budget"].is_null()) {
+    std::printf("budget      %s\n", budget_text(json["budget"]).c_str());
   }
   std::printf("opened in   %.1f ms, %llu bytes of memory filled\n", json["open_ms"].get<double>(),
               number("opened_bytes"));
@@ -117,12 +84,14 @@ void print_text(const Json& json) {
 }  // namespace
 
 void add_verify(CLI::App& app) {
-  CLI::App& command =
-      *app.add_subcommand("verify", "check a model file, its budget, and what serving it takes");
+  CLI::App& command = *app.add_subcommand(
+      "verify", "check a model file and its budget, and measure what serving it takes");
   const auto options = std::make_shared<VerifyCommand>();  // owned by the parser's callback
-  command.add_option("MODEL", options->model, "a model file")->required();
-  command.add_option("--budget", options->budget, "another budget than the file's own");
-  command.add_option("--requests", options->requests, "requests served before memory is measured")
+  command.add_option("MODEL", options->model, kModelHelp)->required();
+  command.add_option("--budget", options->budget,
+                     "check against this budget instead of the one in the file");
+  command
+      .add_option("--requests", options->requests, "requests to serve before memory is measured")
       ->check(CLI::Range(0, 10'000'000))
       ->capture_default_str();
   command.add_flag("--json", options->json, "print one JSON object");
@@ -134,7 +103,7 @@ void add_verify(CLI::App& app) {
       print_text(json);
     }
     BET_CHECK(json["budget"].is_null() || json["budget"]["kept"].get<bool>(), options->model,
-              ": breaks its budget ", json_text(json["budget"]));
+              ": breaks the budget ", budget_text(json["budget"]));
   });
 }
 

@@ -129,7 +129,7 @@ TEST(OptEmbed, ProposesPassingRowsAtTheWinningSizes) {
     EXPECT_LE(items.size(), 1U) << backbone->name;
     EXPECT_GT(proposal.plans[0].num_params(), 0U);
     EXPECT_LT(proposal.plans[0].num_params(), toy.shape.full_params());
-    EXPECT_EQ(proposal.steps, toy.input(std::nullopt).pretrained().best_step);
+    EXPECT_EQ(proposal.steps, toy.input(std::nullopt).pretrained().best_length);
   }
 }
 

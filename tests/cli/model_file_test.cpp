@@ -8,6 +8,7 @@
 #include "bet/model.h"
 #include "data/split.h"
 #include "data/synthetic.h"
+#include "runtime/model_writer.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -176,6 +177,21 @@ TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {
   }
 }
 
+TEST(ModelFile, EvaluateNamesAFactOfAnotherType) {
+  const TempFolder folder;
+  for (const std::string name : {"option.backbone", "dataset.hash"}) {
+    ModelToWrite model;  // without users and items
+    model.max_dim = 1;
+    model.facts = {{name, std::int64_t{5}}, {"option.budget", "5%"}};
+    const std::string path = folder.write("odd.bet", encode_model(model)).string();
+    const ProgramResult result = run_bet({"evaluate", path, "demo"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.err,
+              "bet: " + path + ": the fact '" + name + "' has the type integer, not text\n")
+        << name;
+  }
+}
+
 TEST(BetServe, VerifiesServesAndSaysWhatIsWrong) {
   const TrainedRun run;
   const ProgramResult verified = run_bet_serve({"verify", run.model(), "--json"});
@@ -184,7 +200,7 @@ TEST(BetServe, VerifiesServesAndSaysWhatIsWrong) {
   EXPECT_GT(Json::parse(verified.out)["resident_bytes"], 0);
   const ProgramResult broken = run_bet_serve({"verify", run.model(), "--budget", "4%"});
   EXPECT_EQ(broken.exit_code, 1);
-  EXPECT_NE(broken.err.find("breaks its budget"), std::string::npos) << broken.err;
+  EXPECT_NE(broken.err.find("breaks the budget"), std::string::npos) << broken.err;
 
   const ProgramResult answer =
       run_bet_serve({"recommend", run.model(), "--user", "17", "-k", "5", "--json"});
@@ -206,8 +222,9 @@ TEST(BetServe, VerifiesServesAndSaysWhatIsWrong) {
   };
   EXPECT_NE(error({"recommend", run.model(), "--user", "nobody"}).find("unknown user 'nobody'"),
             std::string::npos);
-  EXPECT_NE(error({"recommend", run.model()}).find("give one of"), std::string::npos);
-  EXPECT_NE(error({"inspect", run.path + "/config.toml"}).find("no model file"), std::string::npos);
+  EXPECT_NE(error({"recommend", run.model()}).find("give exactly one of"), std::string::npos);
+  EXPECT_NE(error({"inspect", run.path + "/config.toml"}).find("not a bet model file (bad magic)"),
+            std::string::npos);
   EXPECT_NE(error({"verify", run.path + "/none.bet"}).find("none.bet: No such file"),
             std::string::npos);
   std::string bytes = read_file(run.model());

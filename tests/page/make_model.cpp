@@ -38,6 +38,7 @@ void write(const char* path) {
                  {"seed", std::int64_t{1}},
                  {"test.recall@5", 0.125},
                  {"test.recall@20", 0.25},
+                 {"test_fp32.recall@20", 0.375},
                  {"validation.recall@5", 0.0625}};
   bet::AtomicFile file(path);
   file.write(toy.encode());

@@ -226,6 +226,11 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.rows("best"), self.wanted("--items", *given))
         self.assertEqual(self.texts("#seen ol a"), given)
 
+    def test_unknown_items_of_somebody_new_are_named(self):
+        self.open({"given": ["item 0", "what"]})
+        self.assertEqual(self.rows("best"), self.wanted("--items", "item 0"))
+        self.assertIn("unknown and left out: what", self.text("[role=status]"))
+
     def test_seen_items_can_be_tried_as_somebody_new(self):
         self.open({"user": MARKUP})
         given = self.texts("#seen ol a")
@@ -254,13 +259,18 @@ class PageTest(unittest.TestCase):
         for size, count in model["user_sizes"].items():
             self.assertIn(f"size {size}: {count} user" + ("" if count == 1 else "s"), bars)
         used = model["params"]
-        self.assertIn(f"{used:,} of 2,500 parameters ({100 * used / 2500:.1f}\u00a0%)",
+        share = f"{100 * used / 2500:.1f}\u00a0%"
+        self.assertIn(f"{used:,} of 2,500 parameters of the trained table ({share})",
                       self.texts("#model dd"))
+        self.assertIn(f"{used:,} parameters", self.texts("#model dd"))
+        self.assertIn(f"the trained table, {model['table_bytes']:,} bytes", self.texts("#model dd"))
         width = self.browser.value("document.querySelector('#model dd .bar > span').style.width")
         self.assertAlmostEqual(float(width.rstrip("%")), 100 * used / 2500, 2)
         self.assertIn("lightgcn", self.texts("#model dd"))
         quality = self.texts("#model h3 + table td")
-        self.assertEqual(quality, ["0.0625", "0.1250", "–", "0.2500"])
+        self.assertEqual(quality, ["0.0625", "0.1250", "–", "–", "0.2500", "0.3750"])
+        self.assertEqual(self.texts("#model h3 + table thead th"),
+                         ["metric", "validation", "test, this file", "test, fp32"])
 
     def test_ids_are_text_whatever_is_in_them(self):
         for user in (MARKUP, ODD):

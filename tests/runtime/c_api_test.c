@@ -77,6 +77,66 @@ static int check_unknown(const bet_model* model) {
   return 0;
 }
 
+static int check_lists(const bet_model* model) {
+  bet_scored_item items[6];
+  size_t counts[3] = {99, 99, 99};
+  int codes[3] = {99, 99, 99};
+  unsigned char unknown[3] = {9, 9, 9};
+  size_t count = 99;
+  const char* users[3] = {"bob", "nobody", "al"};
+  const char* given[3] = {"what", "x", "no"};
+  const char* nothing[2] = {"what", "no"};
+
+  memset(items, 0, sizeof items);
+  EXPECT(bet_recommend_batch(model, users, 3, 2, 0, items, counts, codes) == BET_OK);
+  EXPECT(codes[0] == BET_OK && codes[1] == BET_NOT_FOUND && codes[2] == BET_OK);
+  EXPECT(counts[0] == 2 && counts[1] == 0 && counts[2] == 2);
+  EXPECT(is_item(&items[0], "yy", 0) && is_item(&items[1], "x", -1.5));
+  EXPECT(items[2].item == NULL && items[3].item == NULL);
+  EXPECT(is_item(&items[4], "x", 1.5));
+  EXPECT(bet_recommend_batch(model, users, 1, 2, 1, items, counts, codes) == BET_OK);
+  EXPECT(counts[0] == 1 && is_item(&items[0], "x", -1.5));
+  EXPECT(bet_recommend_batch(model, users, 0, 2, 1, items, counts, codes) == BET_OK);
+
+  EXPECT(bet_recommend_for_known_items(model, given, 3, 5, items, &count, unknown) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "yy", 0));
+  EXPECT(unknown[0] == 1 && unknown[1] == 0 && unknown[2] == 1);
+  count = 99;
+  EXPECT(bet_recommend_for_known_items(model, nothing, 2, 5, items, &count, unknown) ==
+         BET_NOT_FOUND);
+  EXPECT(says("unknown items 'what', 'no'") && count == 99 && unknown[0] == 1 && unknown[1] == 1);
+  return 0;
+}
+
+static int check_bad_list_calls(const bet_model* model) {
+  bet_scored_item items[2];
+  size_t count = 0;
+  int code = 0;
+  unsigned char unknown[2];
+  const char* list[2] = {"x", NULL};
+
+  EXPECT(bet_recommend_batch(NULL, list, 1, 1, 1, items, &count, &code) == BET_BAD_CALL);
+  EXPECT(says("bet_recommend_batch: a null pointer"));
+  EXPECT(bet_recommend_batch(model, NULL, 1, 1, 1, items, &count, &code) == BET_BAD_CALL);
+  EXPECT(bet_recommend_batch(model, list, 1, 1, 1, NULL, &count, &code) == BET_BAD_CALL);
+  EXPECT(bet_recommend_batch(model, list, 1, 1, 1, items, NULL, &code) == BET_BAD_CALL);
+  EXPECT(bet_recommend_batch(model, list, 1, 1, 1, items, &count, NULL) == BET_BAD_CALL);
+  EXPECT(bet_recommend_batch(model, list, 2, 1, 1, items, &count, &code) == BET_BAD_CALL);
+  EXPECT(says("bet_recommend_batch: a null pointer in the list"));
+
+  EXPECT(bet_recommend_for_known_items(NULL, list, 1, 1, items, &count, unknown) == BET_BAD_CALL);
+  EXPECT(bet_recommend_for_known_items(model, NULL, 1, 1, items, &count, unknown) == BET_BAD_CALL);
+  EXPECT(bet_recommend_for_known_items(model, list, 1, 1, NULL, &count, unknown) == BET_BAD_CALL);
+  EXPECT(bet_recommend_for_known_items(model, list, 1, 1, items, NULL, unknown) == BET_BAD_CALL);
+  EXPECT(bet_recommend_for_known_items(model, list, 1, 1, items, &count, NULL) == BET_BAD_CALL);
+  EXPECT(says("bet_recommend_for_known_items: a null pointer"));
+  EXPECT(bet_recommend_for_known_items(model, list, 2, 1, items, &count, unknown) == BET_BAD_CALL);
+  EXPECT(says("a null pointer in the list"));
+  EXPECT(bet_recommend_for_known_items(model, list, 0, 1, items, &count, unknown) == BET_BAD_CALL);
+  EXPECT(says("an empty list"));
+  return 0;
+}
+
 static int check_bad_calls(const bet_model* model, const char* path) {
   bet_scored_item items[5];
   size_t count = 0;
@@ -152,7 +212,9 @@ int check_c_api(const char* path, const char* damaged, const void* bytes, size_t
   EXPECT(bet_open(path, &model) == BET_OK && model != NULL);
   line = check_answers(model);
   if (line == 0) line = check_unknown(model);
+  if (line == 0) line = check_lists(model);
   if (line == 0) line = check_bad_calls(model, path);
+  if (line == 0) line = check_bad_list_calls(model);
   bet_close(model);
   return line;
 }

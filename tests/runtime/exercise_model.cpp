@@ -101,6 +101,9 @@ void exercise(const Model& model, std::span<const std::byte> file, std::uint32_t
                  model.num_items() - std::size_t{1});
     const std::string_view given[] = {item, row == 0 ? item : last_item};
     check_answer(model, model.recommend_for_items(given, 5), 5);
+    std::vector<std::string_view> unknown;
+    check_answer(model, model.recommend_for_known_items(given, 5, unknown), 5);
+    need(unknown.empty(), "a known item is unknown");
     last_item = item;
   }
   for (std::uint32_t row = 0; row < users; ++row) {
@@ -114,6 +117,10 @@ void exercise(const Model& model, std::span<const std::byte> file, std::uint32_t
       need(std::find(seen.begin(), seen.end(), found.item) == seen.end(), "a seen item");
     }
     check_answer(model, model.recommend(user, 2, Model::Seen::kKeep), 2);
+    for (const Model::BatchAnswer& one : model.recommend_batch(std::span(&user, 1), 2)) {
+      check_answer(model, one.items, 2);
+      need(one.error.empty(), "a known user is unknown");
+    }
     if (items > 0) model.score(user, last_item);
   }
 }

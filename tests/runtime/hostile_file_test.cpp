@@ -122,7 +122,8 @@ TEST_P(Damaged, BytesBehindTheEndAreRefused) {
   for (const std::size_t more : {1U, 7U, 64U}) {
     file.resize(size + more);
     EXPECT_EQ(error_at(file, Trust::kChecksums), "the file has " + std::to_string(file.size()) +
-                                                     " bytes and says " + std::to_string(size));
+                                                     " bytes, but its header says " +
+                                                     std::to_string(size));
     std::string adjusted = file;
     put(adjusted, 16, std::uint64_t{file.size()});
     test::sign(adjusted);
@@ -188,10 +189,10 @@ void craft_headers(Crafter& craft) {
   header("Precision4", "unknown precision 4", [](RawFile& raw) { raw.precision = 4; });
   header("Precision255", "unknown precision 255", [](RawFile& raw) { raw.precision = 255; });
   header("Layout2", "unknown layout 2", [](RawFile& raw) { raw.layout = 2; });
-  header("GraphWithoutLayers", "0 layers", [](RawFile& raw) { raw.layers = 0; });
-  header("GraphOf17Layers", "17 layers", [](RawFile& raw) { raw.layers = 17; });
-  header("VectorsWithLayers", "2 layers", [](RawFile& raw) { raw.serving = 0; });
-  header("GraphForMf", "a graph for mf", [](RawFile& raw) { raw.backbone = 0; });
+  header("GraphWithoutLayers", "number of layers 0", [](RawFile& raw) { raw.layers = 0; });
+  header("GraphOf17Layers", "number of layers 17", [](RawFile& raw) { raw.layers = 17; });
+  header("VectorsWithLayers", "number of layers 2", [](RawFile& raw) { raw.serving = 0; });
+  header("GraphForMf", "serving by graph for mf", [](RawFile& raw) { raw.backbone = 0; });
   header("Dim0", "embedding size 0", [](RawFile& raw) { raw.max_dim = 0; });
   header("Dim32768", "embedding size 32768", [](RawFile& raw) { raw.max_dim = 32'768; });
   header("DimHuge", "embedding size 4294967295", [](RawFile& raw) { raw.max_dim = 0xffffffffU; });
@@ -206,11 +207,11 @@ void craft_headers(Crafter& craft) {
     craft.bytes(("ByteOfTheHeader" + std::to_string(at)).c_str(), graph, "header: bytes that must",
                 [&](std::string& file) { file[at] = 1; });
   }
-  craft.bytes("WrongSize", graph, "bytes and says 5",
+  craft.bytes("WrongSize", graph, "bytes, but its header says 5",
               [](std::string& file) { put(file, 16, std::uint64_t{5}); });
-  craft.bytes("HugeSize", graph, "bytes and says 18446744073709551615",
+  craft.bytes("HugeSize", graph, "bytes, but its header says 18446744073709551615",
               [](std::string& file) { put(file, 16, ~std::uint64_t{0}); });
-  craft.bytes("WrongBeginning", graph, "it begins otherwise",
+  craft.bytes("WrongBeginning", graph, "not a bet model file (bad magic)",
               [](std::string& file) { file[7] = '\r'; });
 }
 
@@ -227,7 +228,7 @@ void craft_directories(Crafter& craft) {
                                "item rows", "item norms", "interactions"};
   for (std::uint32_t kind = 1; kind <= 7; ++kind) {
     const std::string name = names[kind - 1];
-    craft.parts(("Without" + std::to_string(kind)).c_str(), graph, "there is no section " + name,
+    craft.parts(("Without" + std::to_string(kind)).c_str(), graph, "missing section: " + name,
                 [&](RawFile& raw) { raw.remove(kind); });
     const std::string label = std::to_string(kind);
     entry(("OffsetOneMore" + label).c_str(), kind - 1, 8, 1, name + ": ");
@@ -247,7 +248,7 @@ void craft_directories(Crafter& craft) {
               [](RawFile& raw) { raw.sections[1].first = 3; });
   craft.parts("KindsSwapped", graph, "kind 2 after one of kind 3",
               [](RawFile& raw) { std::swap(raw.sections[1], raw.sections[2]); });
-  craft.parts("NoSections", graph, "there is no section facts",
+  craft.parts("NoSections", graph, "missing section: facts",
               [](RawFile& raw) { raw.sections.clear(); });
   craft.parts("NineSections", graph, "header: 9 sections", [](RawFile& raw) {
     raw.sections.emplace_back(8, "x");
@@ -377,10 +378,10 @@ void craft_rows(Crafter& craft) {
   // One of each size and 2^32 more.
   craft.tiny("SizesThatOverflow", 4,
              bytes_of("00000080 01000080 01000000  0000803f 00000040  00004040"),
-             "user rows: sizes of 4294967298 rows for 2");
+             "user rows: has sizes for 4294967298 rows instead of 2");
   craft.tiny("SizesOfTooManyRows", 4,
              bytes_of("01000000 01000000 01000000  0000803f 00000040  00004040"),
-             "user rows: sizes of 3 rows for 2");
+             "user rows: has sizes for 3 rows instead of 2");
   craft.tiny("TooFewValues", 4, bytes_of("00000000 00000000 02000000  0000803f 00000040  00004040"),
              "user rows: ends after");
   craft.tiny("TooManyValues", 4,
@@ -388,12 +389,12 @@ void craft_rows(Crafter& craft) {
              "user rows: 4 bytes too many");
   craft.tiny("InfiniteValue", 4,
              bytes_of("00000000 01000000 01000000  0000803f 0000807f  00004040"),
-             "user rows: a value of size 2 is no finite fp32");
+             "user rows: a value in a row of size 2 is not a finite fp32");
   craft.tiny("ValueThatIsNoNumber", 5, bytes_of("01000000 00000000 01000000  0000003f ffffffff"),
-             "item rows: a value of size 2 is no finite fp32");
-  craft.tiny("InfiniteNorm", 6, bytes_of("793c 007c"), "item norms: that of item row 1");
-  craft.tiny("NormThatIsNoNumber", 6, bytes_of("ff7f 0000"), "item norms: that of item row 0");
-  craft.tiny("NegativeNorm", 6, bytes_of("79bc 0000"), "item norms: that of item row 0");
+             "item rows: a value in a row of size 2 is not a finite fp32");
+  craft.tiny("InfiniteNorm", 6, bytes_of("793c 007c"), "item norms: the norm of item row 1");
+  craft.tiny("NormThatIsNoNumber", 6, bytes_of("ff7f 0000"), "item norms: the norm of item row 0");
+  craft.tiny("NegativeNorm", 6, bytes_of("79bc 0000"), "item norms: the norm of item row 0");
   craft.tiny("TooFewNorms", 6, bytes_of("793c"), "item norms: 2 bytes for 2 items");
   craft.tiny("TooManyNorms", 6, bytes_of("793c 0000 0000"), "item norms: 6 bytes for 2 items");
 
@@ -404,20 +405,27 @@ void craft_rows(Crafter& craft) {
   };
   const std::string one = kOne;
   const std::string two = kTwo;
-  row("InfiniteHalf", 1, 0, two + "003c 00fc", "user rows: a value of size 2 is no finite fp16");
-  row("Int8Of128", 2, 0, two + "003c 0180", "user rows: a value of size 2 is no finite int8");
-  row("Int8OfInfiniteScale", 2, 0, two + "007c 0101", "user rows: a value of size 2 is no finite");
-  row("Int8OfNegativeScale", 2, 0, two + "00bc 0101", "user rows: a value of size 2 is no finite");
+  row("InfiniteHalf", 1, 0, two + "003c 00fc",
+      "user rows: a value in a row of size 2 is not a finite fp16");
+  row("Int8Of128", 2, 0, two + "003c 0180",
+      "user rows: a value in a row of size 2 is not a finite int8");
+  row("Int8OfInfiniteScale", 2, 0, two + "007c 0101",
+      "user rows: a value in a row of size 2 is not a finite");
+  row("Int8OfNegativeScale", 2, 0, two + "00bc 0101",
+      "user rows: a value in a row of size 2 is not a finite");
   row("Int8WithoutScale", 2, 0, two + "0101", "user rows: ends after");
-  row("Int4LowNibble0", 3, 0, two + "003c f0", "user rows: a value of size 2 is no finite int4");
-  row("Int4HighNibble0", 3, 0, two + "003c 0f", "user rows: a value of size 2 is no finite int4");
-  row("Int4HalfByteNot8", 3, 0, one + "003c 9f", "user rows: a value of size 1 is no finite int4");
+  row("Int4LowNibble0", 3, 0, two + "003c f0",
+      "user rows: a value in a row of size 2 is not a finite int4");
+  row("Int4HighNibble0", 3, 0, two + "003c 0f",
+      "user rows: a value in a row of size 2 is not a finite int4");
+  row("Int4HalfByteNot8", 3, 0, one + "003c 9f",
+      "user rows: a value in a row of size 1 is not a finite int4");
   row("Int4OfInfiniteScale", 3, 0, one + "007e 8f",
-      "user rows: a value of size 1 is no finite int4");
+      "user rows: a value in a row of size 1 is not a finite int4");
   row("BitmapOfTooFew", 0, 1, two + "04 0000803f 0000803f",
-      "user rows: the bitmap of row 0 keeps 1 columns of 2");
+      "user rows: the bitmap of row 0 keeps 1 columns instead of 2");
   row("BitmapOfTooMany", 0, 1, two + "07 0000803f 0000803f",
-      "user rows: the bitmap of row 0 keeps 3 columns of 2");
+      "user rows: the bitmap of row 0 keeps 3 columns instead of 2");
   row("BitmapBehindTheLastColumn", 0, 1, two + "09 0000803f 0000803f",
       "user rows: row 0 keeps column 3 of 3");
   row("WithoutBitmap", 0, 1, two + "0000803f 0000803f", "user rows: ends after");

@@ -152,7 +152,7 @@ TEST(Ids, LongestIsTakenLongerIsNot) {
 TEST(Ids, EqualOnesAreRefused) {
   EXPECT_NE(error_of([] {
               encode_ids(std::vector<std::string>{"a", "b", "a"});
-            }).find("id 'a' stands twice"),
+            }).find("id 'a' is given twice"),
             std::string::npos);
 }
 

@@ -52,7 +52,7 @@ TEST(Weights, AreRefusedByTheWriterUnlessExactlyThoseOfTheBackbone) {
   });
   refuse_writing(ncf, "'hidden.spare' instead of 'hidden.user'",
                  [](auto& m) { named(m, "hidden.user").name = "hidden.spare"; });
-  refuse_writing(ncf, "'more' is one too many", [](auto& m) {
+  refuse_writing(ncf, "'more' is unexpected", [](auto& m) {
     m.weights.push_back({"more", 1, 1, {1}});
   });
   refuse_writing(ncf, "'hidden.bias' instead of 'hidden.item'",
@@ -77,8 +77,9 @@ TEST(Weights, AreRefusedByTheWriterUnlessExactlyThoseOfTheBackbone) {
   refuse_writing(ToyOptions(), "a model with weights, among them 'extra'", [](auto& m) {
     m.weights.push_back({"extra", 1, 1, {1}});
   });
-  refuse_writing(ngcf, "header: 2 layers", [](auto& m) { m.layers = 2; });
-  refuse_writing(ncf, "header: a graph for ncf", [](auto& m) { m.serving = Serving::kGraph; });
+  refuse_writing(ngcf, "header: impossible number of layers 2", [](auto& m) { m.layers = 2; });
+  refuse_writing(ncf, "header: serving by graph for ncf",
+                 [](auto& m) { m.serving = Serving::kGraph; });
 }
 
 // Good checksums, wrong otherwise. `change` is given the parts of a good file.
@@ -111,16 +112,16 @@ TEST(Weights, OfAFileAreRefusedUnlessExactlyThoseOfTheBackbone) {
     put(raw.section(kWeights), at, rows);
     put(raw.section(kWeights), at + 4, columns);
   };
-  refuse_reading(ngcf, "there is no section weights", [](auto& raw) { raw.remove(kWeights); });
-  refuse_reading(ncf, "there is no section weights", [](auto& raw) { raw.remove(kWeights); });
-  refuse_reading(test::toy_graph(3), "there is a section weights",
+  refuse_reading(ngcf, "missing section: weights", [](auto& raw) { raw.remove(kWeights); });
+  refuse_reading(ncf, "missing section: weights", [](auto& raw) { raw.remove(kWeights); });
+  refuse_reading(test::toy_graph(3), "unexpected section: weights",
                  [](auto& raw) { raw.sections.emplace_back(kWeights, "x"); });
   refuse_reading(ngcf, "there is no 'layer1.weight'",
                  [](auto& raw) { raw.section(kWeights).clear(); });
   refuse_reading(ncf, "weights: ends after", [](auto& raw) { raw.section(kWeights).pop_back(); });
   refuse_reading(ncf, "weights: ends after",
                  [](auto& raw) { raw.section(kWeights).push_back('\x05'); });
-  refuse_reading(ncf, "'' is one too many",
+  refuse_reading(ncf, "'' is unexpected",
                  [](auto& raw) { raw.section(kWeights) += std::string(9, '\0'); });
   refuse_reading(ngcf, "'layer2.weight' is 4294967295 x 4294967295",
                  [&](auto& raw) { set_shape(raw, "layer2.weight", 0xffffffffU, 0xffffffffU); });
@@ -151,8 +152,9 @@ TEST(Weights, OfAFileAreRefusedUnlessExactlyThoseOfTheBackbone) {
     put(raw.section(kWeights), shape_at(raw, "hidden.user") + 8, std::uint16_t{0x7c00});
   });
   refuse_reading(ngcf, "header: version 1 for ngcf", [](auto& raw) { raw.version = 1; });
-  refuse_reading(ngcf, "header: 4 layers", [](auto& raw) { raw.layers = 4; });
-  refuse_reading(ncf, "header: embedding size 4097", [](auto& raw) { raw.max_dim = 4097; });
+  refuse_reading(ngcf, "header: impossible number of layers 4", [](auto& raw) { raw.layers = 4; });
+  refuse_reading(ncf, "header: impossible embedding size 4097",
+                 [](auto& raw) { raw.max_dim = 4097; });
   refuse_reading(ncf, "there is no 'layer1.weight'", [](auto& raw) {
     raw.backbone = 2, raw.serving = 1, raw.layers = 3;
     // As ncf's rows have two values, the file has none: nothing before the weights is wrong.
@@ -189,7 +191,7 @@ TEST(Weights, ForFewerColumnsThanRowsHaveAreRefused) {
     }
     toy.model.weights = empty.model.weights;
     expect_in(error_of([&] { toy.encode(); }),
-              "weights: for rows of 0 columns, and there are rows of 5");
+              "weights: made for rows of 0 columns, but there are rows of 5");
   }
 }
 

@@ -38,11 +38,12 @@ TEST(Writer, RefusesWhatNoReaderWouldTake) {
   expect(plain, "ids has", [](ModelToWrite& m) { m.users.sizes.pop_back(); });
   expect(plain, "norms of 8", [](ModelToWrite& m) { m.item_norms.pop_back(); });
   for (const float norm : {std::numeric_limits<float>::quiet_NaN(), -1.0F}) {
-    expect(plain, "is no length", [&](ModelToWrite& m) { m.item_norms[0] = norm; });
+    expect(plain, "is not a finite number of at least 0",
+           [&](ModelToWrite& m) { m.item_norms[0] = norm; });
   }
   expect(plain, "layers", [](ModelToWrite& m) { m.layers = 1; });
   expect(graph, "layers", [](ModelToWrite& m) { m.layers = 17; });
-  expect(graph, "a graph for mf", [](ModelToWrite& m) { m.backbone = FileBackbone::kMf; });
+  expect(graph, "serving by graph for mf", [](ModelToWrite& m) { m.backbone = FileBackbone::kMf; });
   expect(graph, "interactions of 0", [](ModelToWrite& m) { m.items_of.clear(); });
   expect(masked, "columns of 0", [](ModelToWrite& m) { m.users.columns.clear(); });
   const auto kept = [](ModelToWrite& m) {
@@ -53,7 +54,7 @@ TEST(Writer, RefusesWhatNoReaderWouldTake) {
   expect(masked, "must ascend and be below 5",
          [&](ModelToWrite& m) { m.users.columns[kept(m)].back() = 1000; });
   expect(masked, "must ascend", [&](ModelToWrite& m) { m.users.columns[kept(m)].push_back(4); });
-  expect(plain, "stands twice", [](ModelToWrite& m) { m.users.ids[1] = m.users.ids[0]; });
+  expect(plain, "is given twice", [](ModelToWrite& m) { m.users.ids[1] = m.users.ids[0]; });
 }
 
 }  // namespace

@@ -58,8 +58,19 @@ TEST(Handlers, RecommendForManyUsers) {
   const Json one = user_answer(toy.model(), first, 2, Model::Seen::kLeaveOut);
   const Json two = user_answer(toy.model(), second, 2, Model::Seen::kLeaveOut);
   EXPECT_EQ(response.body, line({{"answers", {one, two}}}));
-  expect_error(toy.ask("POST", "/recommend", "", line({{"users", {first, "nobody"}}})), 404,
-               "unknown user 'nobody'");
+}
+
+TEST(Handlers, AnUnknownUserOfABatchLeavesTheOthersTheirAnswers) {
+  const ServedToy toy;
+  const std::string first(toy.model().user_id(2));
+  const std::string last(toy.model().user_id(3));
+  const HttpResponse response =
+      toy.ask("POST", "/recommend", "", line({{"users", {first, "nobody", last}}, {"k", 2}}));
+  EXPECT_EQ(response.status, 200);
+  const Json answers = {user_answer(toy.model(), first, 2, Model::Seen::kLeaveOut),
+                        {{"user", "nobody"}, {"error", "unknown user 'nobody'"}},
+                        user_answer(toy.model(), last, 2, Model::Seen::kLeaveOut)};
+  EXPECT_EQ(response.body, line({{"answers", answers}}));
 }
 
 TEST(Handlers, ABatchEndsWhenItsTimeIsUp) {
@@ -78,12 +89,27 @@ TEST(Handlers, RecommendForItemsAndSimilarItems) {
   const std::string other(toy.model().item_id(4));
   EXPECT_EQ(toy.ask("POST", "/recommend", "", line({{"items", {item, other}}, {"k", 4}})).body,
             line(items_answer(toy.model(), {item, other}, 4)));
+  EXPECT_FALSE(items_answer(toy.model(), {item, other}, 4).contains("unknown"));
   expect_error(toy.ask("POST", "/recommend", "", line({{"items", {"nothing"}}})), 404,
                "unknown item 'nothing'");
+  expect_error(toy.ask("POST", "/recommend", "", line({{"items", {"nothing", "no"}}})), 404,
+               "unknown items 'nothing', 'no'");
   const std::string escaped = "item=item%20" + item.substr(5);
   EXPECT_EQ(toy.get("/similar", escaped + "&k=4").body, line(similar_answer(toy.model(), item, 4)));
   expect_error(toy.get("/similar", "item=nothing"), 404, "unknown item 'nothing'");
   expect_error(toy.get("/similar", ""), 400, "parameter item is missing");
+}
+
+TEST(Handlers, UnknownItemsAreNamedAndLeftOut) {
+  const ServedToy toy;
+  const std::string item(toy.model().item_id(1));
+  const HttpResponse response =
+      toy.ask("POST", "/recommend", "", line({{"items", {"what", item, "no"}}, {"k", 4}}));
+  EXPECT_EQ(response.status, 200);
+  Json expected = items_answer(toy.model(), {item}, 4);
+  expected["given"] = {"what", item, "no"};
+  expected["unknown"] = {"what", "no"};
+  EXPECT_EQ(response.body, line(expected));
 }
 
 TEST(Handlers, SeenItemsAreThoseOfTheFile) {
@@ -137,20 +163,23 @@ TEST(Handlers, NameWhatIsWrong) {
   const ServedToy toy;
   expect_error(toy.get("/recommend"), 400, "parameter user is missing");
   expect_error(toy.get("/recommend", "user=nobody"), 404, "unknown user 'nobody'");
-  expect_error(toy.get("/recommend", "user=%x"), 400, "no escape: '%x'");
+  expect_error(toy.get("/recommend", "user=%x"), 400, "invalid escape '%x'");
   expect_error(toy.get("/recommend", "user=a&user=a"), 400, "parameter 'user' is given twice");
   expect_error(toy.get("/recommend", "user=a&K=1"), 400, "unknown parameter 'K'");
   expect_error(toy.get("/recommend", "user=a&k=0"), 400, "k is 0, not 1 to 1000");
   expect_error(toy.get("/recommend", "user=a&k=1001"), 400, "k is 1001, not 1 to 1000");
-  expect_error(toy.get("/recommend", "user=a&k=-1"), 400, "k is '-1', no number");
-  expect_error(toy.get("/recommend", "user=a&k=1x"), 400, "k is '1x', no number");
-  expect_error(toy.get("/recommend", "user=a&k="), 400, "k is '', no number");
+  expect_error(toy.get("/recommend", "user=a&k=-1"), 400,
+               "k is '-1', expected a non-negative integer");
+  expect_error(toy.get("/recommend", "user=a&k=1x"), 400,
+               "k is '1x', expected a non-negative integer");
+  expect_error(toy.get("/recommend", "user=a&k="), 400, "k is '', expected a non-negative integer");
   expect_error(toy.get("/recommend", "user=a&with_seen=2"), 400, "with_seen is 2, not 0 or 1");
-  expect_error(toy.get("/Recommend"), 404,
-               "no path '/Recommend'; there are / /recommend /similar /seen /users /model /healthz "
-               "/metrics");
+  expect_error(
+      toy.get("/Recommend"), 404,
+      "unknown path '/Recommend'; known paths: / /recommend /similar /seen /users /model /healthz "
+      "/metrics");
   expect_error(toy.ask("POST", "/recommend", "", "{"), 400,
-               "the body is no JSON: it breaks off or goes wrong at byte 2");
+               "the body is not valid JSON: error at byte 2");
 }
 
 TEST(Handlers, EachRouteKnowsItsMethods) {

@@ -77,7 +77,7 @@ TEST_F(HttpProgram, ASecondSignalEndsItAtOnce) {
   RawClient other(server.address());
   EXPECT_EQ(other.get("/healthz").status, 200);
   server.signal(SIGINT);
-  ASSERT_TRUE(server.wait_for("stops when"));
+  ASSERT_TRUE(server.wait_for("stopping when"));
   server.signal(SIGINT);
   EXPECT_EQ(server.exit_code(), -SIGINT);
 }
@@ -111,7 +111,7 @@ TEST_F(HttpProgram, TakesUpReplacedFilesWithoutDroppingARequest) {
   for (int swap = 1; swap <= 10; ++swap) {
     put_model(swap % 2 == 0 ? 2 : 1);
     server.signal(SIGHUP);
-    EXPECT_TRUE(server.wait_for("read again", swap)) << server.said();
+    EXPECT_TRUE(server.wait_for("reloaded ", swap)) << server.said();
     EXPECT_EQ(RawClient(address).get(target).body, expected[swap % 2 == 0 ? 1 : 0]) << swap;
   }
   ends = true;
@@ -126,12 +126,12 @@ TEST_F(HttpProgram, KeepsTheOldModelWhenTheNewFileIsBad) {
   const std::string before = client.get("/model").body;
   folder_.write("m.bet", test::served_toy_bytes(2).substr(0, 100));
   server.signal(SIGHUP);
-  ASSERT_TRUE(server.wait_for("the model read before stays")) << server.said();
+  ASSERT_TRUE(server.wait_for("still serving the previous model")) << server.said();
   EXPECT_NE(server.said().find("bet-serve: " + model_ + ": "), std::string::npos);
   EXPECT_EQ(client.get("/model").body, before);
   put_model(2);
   server.signal(SIGHUP);
-  ASSERT_TRUE(server.wait_for("read again"));
+  ASSERT_TRUE(server.wait_for("reloaded "));
   const std::string metrics = client.get("/metrics").body;
   EXPECT_NE(metrics.find("bet_model_reloads_total{result=\"good\"} 1\n"), std::string::npos);
   EXPECT_NE(metrics.find("bet_model_reloads_total{result=\"bad\"} 1\n"), std::string::npos);

@@ -23,9 +23,9 @@ TEST(QueryOfARequest, IsDecodedToAnyBytes) {
 }
 
 TEST(QueryOfARequest, NamesWhatIsWrong) {
-  EXPECT_EQ(error_of([] { parse_query("a=%4"); }), "no escape: '%4'");
-  EXPECT_EQ(error_of([] { parse_query("a=%"); }), "no escape: '%'");
-  EXPECT_EQ(error_of([] { parse_query("a=%g1b"); }), "no escape: '%g1'");
+  EXPECT_EQ(error_of([] { parse_query("a=%4"); }), "invalid escape '%4'");
+  EXPECT_EQ(error_of([] { parse_query("a=%"); }), "invalid escape '%'");
+  EXPECT_EQ(error_of([] { parse_query("a=%g1b"); }), "invalid escape '%g1'");
   EXPECT_EQ(error_of([] { parse_query("k=1&k=1"); }), "parameter 'k' is given twice");
 }
 

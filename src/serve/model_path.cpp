@@ -1,0 +1,19 @@
+#include "serve/model_path.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+
+namespace bet {
+
+std::string model_path(const std::string& given) {
+  std::error_code ignored;  // what cannot be looked at is named when it is opened
+  if (!std::filesystem::is_directory(given, ignored)) return given;
+  const std::filesystem::path inside = std::filesystem::path(given) / "model.bet";
+  BET_CHECK(std::filesystem::exists(inside, ignored), given,
+            ": is a folder without a model.bet; expected a model file, or the folder of a finished "
+            "run");
+  return inside.string();
+}
+
+}  // namespace bet

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace bet {
+
+// What every command says of its argument MODEL.
+inline constexpr const char* kModelHelp = "a model file, or a run folder with a model.bet";
+
+// The model file that is meant: `given`, or its model.bet where it is a folder. Throws on a folder
+// without one.
+std::string model_path(const std::string& given);
+
+}  // namespace bet

@@ -1,0 +1,98 @@
+#include "serve/table_json.h"
+
+#include "base/error.h"
+#include "plan/budget.h"
+#include "runtime/facts.h"
+
+namespace bet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool holds_vectors(const Model::Summary& summary) {
+  const bool propagates = summary.backbone == "lightgcn" || summary.backbone == "ngcf";
+  return propagates && summary.serving == "materialised";
+}
+
+// Of the trained table.
+std::uint64_t trained_params(const Model& model, std::string_view file) {
+  const Model::Summary summary = model.summary();
+  if (!holds_vectors(summary)) return summary.params;
+  const Model::Fact* const trained = model.fact("used.params");
+  BET_CHECK(trained != nullptr, file,
+            ": holds propagated vectors, and no fact 'used.params' says how many parameters were "
+            "trained");
+  const std::int64_t params = integer_fact(file, "used.params", *trained);
+  BET_CHECK(params >= 0, file, ": the fact 'used.params' is ", params);
+  return static_cast<std::uint64_t>(params);
+}
+
+// What a share is one of.
+TableShape full_table(const Model& model) {
+  const Model::Summary summary = model.summary();
+  const std::uint32_t tables = summary.backbone == "ncf" ? 2 : 1;  // embeddings of a row
+  return {model.num_users(), model.num_items(), summary.max_dim, 0, tables};
+}
+
+std::string counted(const Json& number, std::string_view what) {
+  return join_text(number.get<std::uint64_t>(), ' ', what);
+}
+
+}  // namespace
+
+Json table_json(const Model& model) {
+  const Model::Summary summary = model.summary();
+  const bool vectors = holds_vectors(summary);
+  const Model::Fact* const trained = model.fact("used.params");
+  Json params = summary.params;
+  if (vectors) {
+    const auto* const integer = trained == nullptr ? nullptr : std::get_if<std::int64_t>(trained);
+    params = integer == nullptr ? Json(nullptr) : Json(*integer);
+  }
+  return {{"holds", vectors ? "propagated vectors" : "trained table"},
+          {"values", summary.params},
+          {"table_bytes", summary.table_bytes},
+          {"params", params}};
+}
+
+Json budget_json(const Model& model, std::string_view file, const std::string& budget) {
+  const Model::Fact* const requested = model.fact("budget.requested");
+  if (budget.empty() && requested == nullptr) return nullptr;
+  const std::string text =
+      budget.empty() ? text_fact(file, "budget.requested", *requested) : budget;
+  const Budget parsed = parse_budget(text);
+  const Model::Summary summary = model.summary();
+  const bool in_bytes = parsed.in_bytes();
+  const std::uint64_t allowed =
+      in_bytes ? parsed.amount.times(parsed.multiplier).value_or(~std::uint64_t{0})
+               : resolve_budget(parsed, full_table(model)).params;
+  const std::uint64_t used = in_bytes ? summary.table_bytes : trained_params(model, file);
+  return {{"requested", text},
+          {"unit", in_bytes ? "bytes" : "parameters"},
+          {"of", in_bytes ? "rows as stored" : "trained table"},
+          {"allowed", allowed},
+          {"used", used},
+          {"kept", used <= allowed}};
+}
+
+std::string table_text(const Json& json) {
+  const Json& params = json["params"];
+  if (json["holds"] == "trained table") {
+    return join_text("the trained table of ", counted(params, "parameters"), ", ",
+                     counted(json["table_bytes"], "bytes"));
+  }
+  return join_text("propagated vectors of ", counted(json["values"], "values"), ", ",
+                   counted(json["table_bytes"], "bytes"), ", made from a trained table of ",
+                   params.is_null() ? "an unknown number of parameters"
+                                    : join_text(params.get<std::int64_t>(), " parameters"));
+}
+
+std::string budget_text(const Json& budget) {
+  const auto requested = budget["requested"].get<std::string>();
+  const auto unit = budget["unit"].get<std::string>();
+  return join_text(requested, ": ", counted(budget["allowed"], unit), " of the ",
+                   budget["of"].get<std::string>(), " allowed, ", counted(budget["used"], "used"),
+                   budget["kept"].get<bool>() ? ": kept" : ": BROKEN");
+}
+
+}  // namespace bet

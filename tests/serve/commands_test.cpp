@@ -1,0 +1,240 @@
+// The commands of bet-serve that look at a file, and what they say of it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "runtime/facts.h"
+#include "serve/answer.h"
+#include "serve/model_json.h"
+#include "serve/model_path.h"
+#include "serve/raw_client.h"
+#include "serve/served_toy.h"
+#include "serve/server_process.h"
+#include "serve/table_json.h"
+#include "support/expect_error.h"
+#include "support/run_program.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::error_of;
+using test::ProgramResult;
+using test::run_bet_serve;
+using test::TempFolder;
+using test::ToyModel;
+using test::ToyOptions;
+using Json = nlohmann::ordered_json;
+
+// Lightgcn's vectors, or its table and graph.
+ToyOptions lightgcn(bool materialised) {
+  ToyOptions options = test::toy_graph(2);
+  if (!materialised) return options;
+  options.serving = Serving::kVectors;
+  options.layers = 0;
+  return options;
+}
+
+// A file with these facts.
+std::string file_with(const ToyOptions& options, Facts facts) {
+  ToyModel toy(options);
+  toy.model.facts = std::move(facts);
+  return toy.encode();
+}
+
+// The model in it, and the memory that it lies in.
+struct Opened {
+  explicit Opened(const std::string& file)
+      : bytes(test::exact_bytes(file)), model(Model::from_bytes(bytes)) {}
+  std::vector<std::byte> bytes;
+  Model model;
+};
+
+// A table of 16 rows of 5: a quarter is 20 parameters.
+Facts quarter(std::int64_t used) { return {{"budget.requested", "25%"}, {"used.params", used}}; }
+
+TEST(TableAndBudget, OfVectorsAreTheTrainedTablesPromiseAndTheFilesValues) {
+  const Opened file(file_with(lightgcn(true), quarter(20)));
+  const Model::Summary summary = file.model.summary();
+  ASSERT_GT(summary.params, 20U) << "or nothing could contradict the budget";
+  const Json table = table_json(file.model);
+  EXPECT_EQ(table, Json({{"holds", "propagated vectors"},
+                         {"values", summary.params},
+                         {"table_bytes", summary.table_bytes},
+                         {"params", 20}}));
+  const std::string values = std::to_string(summary.params);
+  EXPECT_EQ(table_text(table), "propagated vectors of " + values + " values, " +
+                                   std::to_string(summary.table_bytes) +
+                                   " bytes, made from a trained table of 20 parameters");
+  const Json budget = budget_json(file.model, "m.bet");
+  EXPECT_EQ(budget, Json({{"requested", "25%"},
+                          {"unit", "parameters"},
+                          {"of", "trained table"},
+                          {"allowed", 20},
+                          {"used", 20},
+                          {"kept", true}}));
+  EXPECT_EQ(budget_text(budget), "25%: 20 parameters of the trained table allowed, 20 used: kept");
+  EXPECT_FALSE(budget_json(file.model, "m.bet", "19p")["kept"]);
+
+  const Json bytes = budget_json(file.model, "m.bet", "1MB");
+  EXPECT_EQ(bytes["of"], "rows as stored");
+  EXPECT_EQ(bytes["used"], summary.table_bytes);
+  EXPECT_EQ(budget_text(bytes), "1MB: 1000000 bytes of the rows as stored allowed, " +
+                                    std::to_string(summary.table_bytes) + " used: kept");
+}
+
+TEST(TableAndBudget, OfATableAreItsOwnValues) {
+  for (const ToyOptions& options : {lightgcn(false), ToyOptions(), test::toy_ncf()}) {
+    const Opened file(file_with(options, quarter(3)));  // what is there counts, not what is said
+    const std::uint64_t params = file.model.summary().params;
+    const Json table = table_json(file.model);
+    EXPECT_EQ(table["holds"], "trained table");
+    EXPECT_EQ(table["params"], params);
+    EXPECT_EQ(table["values"], params);
+    EXPECT_EQ(budget_json(file.model, "m.bet")["used"], params);
+    EXPECT_EQ(table_text(table).find("vectors"), std::string::npos);
+  }
+  const Opened none(file_with(lightgcn(false), {}));
+  EXPECT_TRUE(budget_json(none.model, "m.bet").is_null());
+}
+
+TEST(TableAndBudget, NameTheFactThatIsMissingOrOfAnotherType) {
+  const auto error = [](Facts facts) {
+    const Opened file(file_with(lightgcn(true), std::move(facts)));
+    // Looking at the file still works, and says the same.
+    const Json shown = model_json(file.model);
+    const std::string text = error_of([&] { budget_json(file.model, "m.bet"); });
+    EXPECT_EQ("m.bet" + shown["budget"]["error"].get<std::string>().substr(8), text);
+    EXPECT_EQ(table_text(shown).find("parameters") == std::string::npos, false);
+    return text;
+  };
+  EXPECT_EQ(error({{"budget.requested", std::int64_t{5}}, {"used.params", std::int64_t{20}}}),
+            "m.bet: the fact 'budget.requested' has the type integer, not text");
+  EXPECT_EQ(error({{"budget.requested", "25%"}, {"used.params", 20.0}}),
+            "m.bet: the fact 'used.params' has the type real number, not integer");
+  EXPECT_EQ(error({{"budget.requested", "25%"}, {"used.params", "20"}}),
+            "m.bet: the fact 'used.params' has the type text, not integer");
+  EXPECT_EQ(error({{"budget.requested", "25%"}}),
+            "m.bet: holds propagated vectors, and no fact 'used.params' says how many parameters "
+            "were trained");
+  EXPECT_EQ(error(quarter(-1)), "m.bet: the fact 'used.params' is -1");
+}
+
+class Commands : public testing::Test {
+ protected:
+  // Of a command that goes well.
+  static std::string output(const std::vector<std::string>& line) {
+    const ProgramResult result = run_bet_serve(line);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  }
+  static std::string error(const std::vector<std::string>& line) {
+    const ProgramResult result = run_bet_serve(line);
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  }
+  TempFolder folder_;
+};
+
+TEST_F(Commands, VerifyAndInspectAgreeOnVectorsUnderAParameterBudget) {
+  const std::string path = folder_.write("m.bet", file_with(lightgcn(true), quarter(20)));
+  const Model model = Model::open(path);
+  const std::string holds = table_text(table_json(model));
+  const std::string budget = budget_text(budget_json(model, path));
+  for (const char* const command : {"verify", "inspect"}) {
+    const std::string text = output({command, path});
+    EXPECT_NE(text.find(holds + "\n"), std::string::npos) << text;
+    EXPECT_NE(text.find(budget + "\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find(std::to_string(model.summary().params) + " parameters"), std::string::npos)
+        << text;
+    const Json json = Json::parse(output({command, path, "--json"}));
+    EXPECT_EQ(json["params"], 20);
+    EXPECT_EQ(json["values"], model.summary().params);
+    EXPECT_EQ(json["holds"], "propagated vectors");
+    EXPECT_EQ(json["budget"], budget_json(model, path));
+  }
+  const ProgramResult broken = run_bet_serve({"verify", path, "--budget", "19p"});
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_EQ(broken.err, "bet-serve: " + path +
+                            ": breaks the budget 19p: 19 parameters of the trained table allowed, "
+                            "20 used: BROKEN\n");
+}
+
+TEST_F(Commands, AFactOfAnotherTypeIsNamed) {
+  const std::string path =
+      folder_.write("m.bet", file_with(lightgcn(true), {{"budget.requested", 0.25}}));
+  EXPECT_EQ(error({"verify", path}),
+            "bet-serve: " + path +
+                ": the fact 'budget.requested' has the type real number, not "
+                "text\n");
+  EXPECT_NE(output({"inspect", path}).find("budget  cannot be checked: the file: the fact"),
+            std::string::npos);
+}
+
+TEST_F(Commands, InspectSaysWhichTestFiguresAreTheFiles) {
+  Facts facts = {{"test.recall@20", 0.24}};
+  const std::string old = output({"inspect", folder_.write("old.bet", file_with({}, facts))});
+  EXPECT_NE(old.find("test.recall@20           0.24\n"), std::string::npos) << old;
+  EXPECT_EQ(old.find("fp32."), std::string::npos) << old;
+  facts.emplace_back("test_fp32.recall@20", 0.25);
+  ToyOptions options;
+  options.precision = Precision::kInt8;
+  const std::string path = folder_.write("new.bet", file_with(options, facts));
+  const std::string text = output({"inspect", path});
+  EXPECT_NE(text.find("test.recall@20           0.24\ntest_fp32.recall@20      0.25\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("test.* was measured with the values in this file (int8), test_fp32.* before "
+                      "they were rounded\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(Json::parse(output({"inspect", path, "--json"}))["facts"],
+            Json({{"test.recall@20", 0.24}, {"test_fp32.recall@20", 0.25}}));
+}
+
+TEST_F(Commands, RecommendNamesUnknownItemsAndLeavesThemOut) {
+  const std::string path = folder_.write("m.bet", test::served_toy_bytes());
+  const ProgramResult known = run_bet_serve({"recommend", path, "--items", "item 0"});
+  EXPECT_EQ(known.err, "");
+  const ProgramResult mixed = run_bet_serve({"recommend", path, "--items", "what", "item 0"});
+  EXPECT_EQ(mixed.exit_code, 0);
+  EXPECT_EQ(mixed.out, known.out);
+  EXPECT_EQ(mixed.err, "bet-serve: unknown item 'what' is left out\n");
+  EXPECT_EQ(error({"recommend", path, "--items", "what", "no"}),
+            "bet-serve: unknown items 'what', 'no'\n");
+}
+
+TEST_F(Commands, ARunFolderStandsForItsModelFile) {
+  const std::string run = (folder_ / "run").string();
+  std::filesystem::create_directory(run);
+  const std::string expected =
+      "bet-serve: " + run +
+      ": is a folder without a model.bet; expected a model file, or the folder of a finished "
+      "run\n";
+  EXPECT_EQ(error({"recommend", run, "--user", "u0"}), expected);
+  EXPECT_EQ(error({"verify", run}), expected);
+  EXPECT_EQ(error({"http", run, "--port", "0"}), expected);
+  const std::string model = folder_.write("run/model.bet", test::served_toy_bytes());
+  EXPECT_EQ(output({"inspect", run}), output({"inspect", model}));
+  const std::vector<std::string> user = {"--user", "\xff\x01"};
+  EXPECT_EQ(output({"recommend", run, user[0], user[1]}),
+            output({"recommend", model, user[0], user[1]}));
+  EXPECT_NE(output({"verify", run}).find("checksums   good"), std::string::npos);
+  const test::ServerProcess server({run, "--port", "0"});
+  EXPECT_EQ(test::RawClient(server.address()).get("/healthz").status, 200);
+  EXPECT_NE(server.said().find(" serves " + model + " ("), std::string::npos) << server.said();
+}
+
+TEST_F(Commands, WhatIsNotAModelFileIsCalledSo) {
+  const std::string path = folder_.write("config.toml", "data = \"demo\"\n");
+  for (const char* const command : {"inspect", "verify"}) {
+    EXPECT_EQ(error({command, path}),
+              "bet-serve: " + path + ": not a bet model file (bad magic)\n");
+  }
+  EXPECT_EQ(error({"http", path, "--port", "0"}),
+            "bet-serve: " + path + ": not a bet model file (bad magic)\n");
+}
+
+}  // namespace
+}  // namespace bet
