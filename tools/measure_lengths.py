@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Trains small data sets with every backbone and five seeds, and keeps one JSON line for each run.
+
+  tools/measure_lengths.py run BET DATA_FOLDER OUT.jsonl [DEVICE [JOBS]]    runs what OUT does not have yet
+  tools/measure_lengths.py table BEFORE.jsonl AFTER.jsonl                   two versions as a Markdown table
+
+DATA_FOLDER has ml-100k/u.data and ml-latest-small/ratings.csv; the synthetic sets are made by BET. JOBS runs
+are made at a time (default 1), each with one thread. The table is that of docs/results.md.
+"""
+import concurrent.futures
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+
+# Users, items, interactions, clusters, seed of `bet data synth`.
+SYNTHETIC = {"synth-a": (1000, 800, 20000, 8, 21), "synth-b": (4000, 1000, 60000, 20, 22),
+             "synth-c": (1500, 6000, 90000, 12, 23), "synth-d": (6000, 3000, 250000, 30, 24)}
+DATA = ("demo", "ml-100k", "ml-latest-small", *SYNTHETIC)
+BACKBONES = ("lightgcn", "mf", "ncf", "ngcf")
+METHODS = {"full": ["--method", "full"], "es": ["--method", "es", "--budget", "10%"],
+           "bet": ["--method", "bet", "--budget", "10%", "--effort", "quick"]}
+SEEDS = (1, 2, 3, 4, 5)
+KEY = ("data", "backbone", "method", "seed")
+
+
+def read(path):
+    path = pathlib.Path(path)
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def sources(bet, folder, work):
+    paths = {"demo": "demo", "ml-100k": f"{folder}/ml-100k/u.data",
+             "ml-latest-small": f"{folder}/ml-latest-small/ratings.csv"}
+    for name, values in SYNTHETIC.items():
+        paths[name] = f"{work}/{name}.csv"
+        options = ("--users", "--items", "--interactions", "--clusters", "--seed")
+        subprocess.run([bet, "data", "synth", paths[name],
+                        *(word for pair in zip(options, map(str, values)) for word in pair)],
+                       check=True)
+    return paths
+
+
+def run_one(bet, source, key, device):
+    data, backbone, method, seed = key
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run(
+            [bet, "fit", source, *METHODS[method], "--backbone", backbone, "--seed", str(seed), "--device",
+             device, "--threads", "1", "--cache", f"{folder}/cache", "--out", f"{folder}/run", "--quiet",
+             "--json"], capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(f"{key}: {result.stderr}")
+    report = json.loads(result.stdout)
+    return {**dict(zip(KEY, key)), "recall": round(report["test"]["recall@20"], 5),
+            "ndcg": round(report["test"]["ndcg@20"], 5), "steps": report["steps"]}
+
+
+def run(bet, folder, out, device="cpu", jobs="1"):
+    done = {tuple(line[name] for name in KEY) for line in read(out)}
+    keys = [(data, backbone, method, seed) for seed in SEEDS for backbone in BACKBONES
+            for method in METHODS for data in DATA]
+    lock = threading.Lock()
+    with tempfile.TemporaryDirectory() as work:
+        paths = sources(bet, folder, work)
+
+        def measure(key):
+            line = run_one(bet, paths[key[0]], key, device)
+            with lock, open(out, "a") as file:
+                file.write(json.dumps(line) + "\n")
+
+        with concurrent.futures.ThreadPoolExecutor(int(jobs)) as pool:
+            for _ in pool.map(measure, [key for key in keys if key not in done]):
+                pass
+
+
+def cell(lines):
+    """Mean, and standard deviation over the seeds in percent of it."""
+    recalls = [line["recall"] for line in lines]
+    mean = statistics.mean(recalls)
+    return mean, f"{mean:.4f} ± {100 * statistics.pstdev(recalls) / mean:.1f} %"
+
+
+def table(before, after):
+    before, after = read(before), read(after)
+    print("| backbone, method | data | before | now | change | lengths now |\n|---|---|---|---|---|---|")
+    for backbone in BACKBONES:
+        for method in METHODS:
+            for data in DATA:
+                old, new = ([line for line in lines if (line["data"], line["backbone"], line["method"])
+                             == (data, backbone, method)] for lines in (before, after))
+                (old_mean, old_text), (new_mean, new_text) = cell(old), cell(new)
+                lengths = sorted({line["steps"]["best"] for line in new})
+                print(f"| {backbone}, `{method}` | {data} | {old_text} | {new_text} "
+                      f"| {100 * (new_mean / old_mean - 1):+.1f} % | {', '.join(map(str, lengths))} |")
+
+
+def main():
+    if len(sys.argv) in (5, 6, 7) and sys.argv[1] == "run":
+        run(*sys.argv[2:])
+    elif len(sys.argv) == 4 and sys.argv[1] == "table":
+        table(*sys.argv[2:])
+    else:
+        sys.exit(__doc__)
+
+
+main()
