@@ -16,15 +16,16 @@ ALLOWED = {
     "search": {"base", "data", "kernels", "plan", "model", "train"},
     "baselines": {"base", "data", "kernels", "plan", "model", "train", "search"},
     "runtime": {"base"},
-    "serve": {"base", "runtime", "plan"},  # plan: budgets are read in one place
+    "command_line": {"base"},
+    "serve": {"base", "runtime", "plan", "command_line"},  # plan: budgets are read in one place
     "report": {"base"},
     "cli": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime",
-            "report"},
+            "command_line", "report"},
 }
 # Library header prefix -> folders that may include it.
 LIBRARIES = {
     r"(torch|ATen|c10)/": {"model", "train", "search", "baselines"},
-    r"(CLI|spdlog|toml\+\+|fmt)/": {"cli", "serve"},
+    r"(CLI|spdlog|toml\+\+|fmt)/": {"cli", "serve", "command_line"},
     r"(curl|minizip|openssl)/|zlib.h|zstd.h": {"data"},
     r"sqlite3.h": {"search"},
     r"httplib.h": {"serve"},
