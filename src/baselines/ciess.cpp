@@ -242,8 +242,11 @@ class Search {
   // False if the stop hook ended it; not before there is one vector to propose.
   bool train_next() {
     const SizePlan plan(input_.shape, users_.choose(), items_.choose());
-    const std::optional<Qualities> qualities =
-        environment_.train(plan, visited_.empty() ? std::function<bool()>() : input_.hooks.stop);
+    const auto stop = [&] {
+      leave_if_asked(input_.hooks, nullptr);  // goes on from the last state that was saved
+      return !visited_.empty() && input_.hooks.stop && input_.hooks.stop();
+    };
+    const std::optional<Qualities> qualities = environment_.train(plan, stop);
     if (!qualities) return false;
     users_.learn(plan.user_sizes(), qualities->users);
     items_.learn(plan.item_sizes(), qualities->items);
@@ -258,7 +261,7 @@ class Search {
       const std::vector<std::size_t> within = visited_within(visited_, total_);
       char text[48] = "none within the budget yet";
       if (!within.empty()) {
-        std::snprintf(text, sizeof(text), "best %.4f", visited_[within[0]].score);
+        std::snprintf(text, sizeof(text), "best validation score %.4f", visited_[within[0]].score);
       }
       input_.hooks.progress({"ciess", done, static_cast<double>(asked_), text});
     }
@@ -330,7 +333,7 @@ class Search {
     if (!std::filesystem::exists(input_.state)) return;
     const Checkpoint state = read_checkpoint(input_.state);
     BET_CHECK(state.text("identity") == input_.identity, input_.state.string(),
-              ": written for other data or options");
+              ": was written for other data or options");
     // Stopped by the user it is over: what comes of it may be in training already.
     stopped_ = state.number("stopped") != 0;
     users_.restore(state);
@@ -369,6 +372,7 @@ extern const MethodKind kCiess;
 const MethodKind kCiess = {.name = "ciess",
                            .about = "CIESS, sizes by reinforcement learning",
                            .pretrains = true,
+                           .trains = true,
                            .propose = propose};
 
 }  // namespace bet

@@ -33,8 +33,10 @@ std::vector<std::uint32_t> candidate_sizes(const TableShape& shape) {
     if (size >= shape.min_dim && size < shape.max_dim) sizes.push_back(size);
   }
   sizes.push_back(shape.max_dim);
-  BET_CHECK(sizes.size() > 1, "--method esapn begins with sizes of 2 to 64: there is none from ",
-            shape.min_dim, " to below ", shape.max_dim);
+  BET_CHECK(sizes.size() > 1,
+            "--method esapn begins with sizes of 2 to 64, none of which is at "
+            "least ",
+            shape.min_dim, " and below ", shape.max_dim);
   return sizes;
 }
 
@@ -317,6 +319,7 @@ const MethodKind kEsapn = {.name = "esapn",
                            .budget = BudgetUse::kCap,
                            .least_size = 2,
                            .pretrains = true,
+                           .trains = true,
                            .propose = propose};
 
 }  // namespace bet

@@ -63,6 +63,7 @@ struct MethodKind {
   bool empty_rows = false;       // rows may end without parameters, whatever --min-dim
   std::uint32_t least_size = 0;  // of a row, where that is above --min-dim
   bool pretrains = false;        // asks for the full-size model
+  bool trains = false;           // models of its own, before its plans are retrained
   Proposal (*propose)(const MethodInput& input) = nullptr;
 };
 

@@ -19,7 +19,7 @@ bool train_method(const MethodInput& input, const char* phase, ModelInTraining& 
   if (std::filesystem::exists(input.state)) {
     const Checkpoint state = read_checkpoint(input.state);
     BET_CHECK(state.text("identity") == input.identity, input.state.string(),
-              ": written for other data or options");
+              ": was written for other data or options");
     restore(model, state);
     if (own.restore) own.restore(state);
     enough = state.number("enough") != 0;
@@ -37,6 +37,7 @@ bool train_method(const MethodInput& input, const char* phase, ModelInTraining& 
   if (enough || stopped || model.num_steps() >= num_steps) return !stopped;
   Clock::time_point saved = Clock::now();
   while (!enough && model.num_steps() < num_steps) {
+    leave_if_asked(input.hooks, save);
     stopped = input.hooks.stop && input.hooks.stop();
     if (stopped) break;
     model.step();

@@ -203,6 +203,7 @@ class OptEmbedSearch {
     const Evaluator evaluator(input_.split, HeldOut::kValidation, input_.graph);
     const auto score = [&](const FieldSizes& sizes) -> std::optional<double> {
       const bool owed = evolution_.ranking().empty();  // the first is needed for a plan
+      leave_if_asked(input_.hooks, nullptr);  // goes on from the last state that was saved
       if (!owed && input_.hooks.stop && input_.hooks.stop()) return std::nullopt;
       gates_.set_sizes(sizes);
       const Ranking ranking = model_.ranking();
@@ -220,7 +221,7 @@ class OptEmbedSearch {
       }
       if (!input_.hooks.progress) continue;
       char detail[48];
-      std::snprintf(detail, sizeof(detail), "best %.5f", best().first);
+      std::snprintf(detail, sizeof(detail), "best validation score %.4f", best().first);
       input_.hooks.progress({"evolution", static_cast<double>(evolution_.generation()),
                              static_cast<double>(SizeEvolution::kGenerations + 1), detail});
     }
@@ -321,6 +322,7 @@ const MethodKind kOptEmbed = {.name = "optembed",
                               .budget = BudgetUse::kNone,
                               .empty_rows = true,
                               .pretrains = true,
+                              .trains = true,
                               .propose = propose};
 
 }  // namespace bet

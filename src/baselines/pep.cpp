@@ -59,7 +59,7 @@ PepThresholds::Options pep_options(const Pretrained& full) {
   const auto largest = sizes.max().item<double>();
   const auto median = sizes.median().item<double>();
   BET_CHECK(median > 0 && std::isfinite(largest), "the full-size model has values of ", median,
-            " in the middle and ", largest, " at most: nothing to set thresholds by");
+            " in the middle and ", largest, " at most: thresholds cannot be set by them");
   PepThresholds::Options options;
   // The authors' k is 1; but s never rises above 0, and their thresholds not above 1/2, which the
   // values of this training exceed.
@@ -132,6 +132,7 @@ const MethodKind kPep = {.name = "pep",
                          .masks = true,
                          .empty_rows = true,
                          .pretrains = true,
+                         .trains = true,
                          .propose = propose};
 
 }  // namespace bet

@@ -14,5 +14,6 @@ void add_fit(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_export(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_resume(CLI::App& app);
 
 }  // namespace bet

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/run_folder.h"
+#include "command_line/words.h"
 
 namespace bet {
 namespace {
@@ -28,18 +29,15 @@ bool gives(const std::vector<std::string>& arguments, const std::string& option)
 std::vector<std::string> with_config_file(const CLI::App& app, std::vector<std::string> arguments) {
   const std::string file = value_of(arguments, "--config");
   if (file.empty() || arguments.empty()) return arguments;
-  const std::vector<const CLI::App*> found = app.get_subcommands(
-      [&](const CLI::App* command) { return command->get_name() == arguments[0]; });
-  if (found.empty()) return arguments;  // the parser says what is wrong
-  const CLI::App* const command = found[0];
+  const CLI::App* const command = find_command(app, arguments[0]);
+  // What is wrong with such a line says the parser.
+  if (command == nullptr || command->get_option_no_throw("--config") == nullptr) return arguments;
+  const bool has_data = !positional_places(*command, arguments, 1).empty();
   std::vector<std::string> added;
   for (const ConfigEntry& entry : read_config(file)) {
     const std::string option = "--" + entry.key;
     if (entry.key == "data") {
-      // The positional argument: the first word behind the command that is no option.
-      if (arguments.size() < 2 || arguments[1].starts_with("--")) {
-        arguments.insert(arguments.begin() + 1, entry.value);
-      }
+      if (!has_data) arguments.insert(arguments.begin() + 1, entry.value);
       continue;
     }
     BET_CHECK(command->get_option_no_throw(option) != nullptr, file, ": unknown key ",
@@ -50,16 +48,18 @@ std::vector<std::string> with_config_file(const CLI::App& app, std::vector<std::
   return arguments;
 }
 
-std::vector<std::string> resume_as_fit(std::vector<std::string> arguments) {
-  if (arguments.size() < 2 || arguments[0] != "resume" || arguments[1].starts_with("-")) {
-    return arguments;
-  }
-  const std::string run = arguments[1];
-  static_cast<void>(RunFolder::open(run));
-  arguments.erase(arguments.begin(), arguments.begin() + 2);
-  arguments.insert(arguments.begin(),
-                   {"fit", "--out=" + run, "--resume",
-                    "--config=" + (std::filesystem::path(run) / "config.toml").string()});
+std::vector<std::string> resume_as_fit(const CLI::App& app, std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0] != "resume") return arguments;
+  if (gives(arguments, "--help") || gives(arguments, "-h")) return arguments;
+  const CLI::App* const fit = find_command(app, "fit");
+  const std::vector<std::size_t> places = positional_places(*fit, arguments, 1);
+  // No run, or more than one: the parser of `resume` says so.
+  if (places.size() != 1) return arguments;
+  const RunFolder run = RunFolder::open(arguments[places[0]]);
+  arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(places[0]));
+  arguments[0] = "fit";
+  arguments.insert(arguments.begin() + 1, {"--out=" + run.path().string(), "--resume",
+                                           "--config=" + run.config().string()});
   return arguments;
 }
 

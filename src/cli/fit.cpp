@@ -13,11 +13,14 @@
 #include "baselines/method.h"
 #include "cli/commands.h"
 #include "cli/fit_options.h"
+#include "cli/fit_phases.h"
+#include "cli/fit_summary.h"
 #include "cli/interrupt.h"
 #include "cli/model_export.h"
 #include "cli/progress_line.h"
 #include "cli/report.h"
 #include "cli/run_folder.h"
+#include "cli/run_identity.h"
 #include "cli/text.h"
 #include "data/byte_stream.h"
 #include "model/executor.h"
@@ -61,7 +64,11 @@ AskedBudget resolve(const FitCommand& options, const TableShape& shape) {
   BET_CHECK(options.method != "full" || budget.covers_full, "--method full does not fit --budget ",
             options.budget, ": it takes ", shape.full_params(), " parameters, ",
             table_bytes(shape.full_params(), shape, *parse_precision(options.precision)), " bytes");
-  return {{{"requested", options.budget}, {"params", budget.params}, {"bytes", budget.bytes}},
+  return {{{"requested", options.budget},
+           {"params", budget.params},
+           {"bytes", budget.bytes},
+           {"precision", options.precision},
+           {"covers_full", budget.covers_full}},
           budget,
           budget.covers_full};
 }
@@ -141,44 +148,54 @@ void check_promise(const SizePlan& plan, const FitCommand& options, const Json& 
             " bytes, more than --budget ", options.budget,
             choice.materialised ? "; --serving graph stores the table alone" : "");
   BET_CHECK(in_bytes || plan.num_params() <= budget["params"], "a plan of ", plan.num_params(),
-            " parameters breaks the budget ", budget.dump());
+            " parameters breaks the budget ", options.budget);
 }
 
-void print_summary(const Json& report, const std::filesystem::path& folder) {
-  const auto line = [&](const char* part) {
-    const Json& metrics = report[part];
-    if (metrics.is_null()) return;
-    std::printf("%-11s recall@20 %.4f  ndcg@20 %.4f\n", part, metrics["recall@20"].get<double>(),
-                metrics["ndcg@20"].get<double>());
-  };
-  std::printf("%-11s %s parameters (%.2f %% of the full table), %s bytes", "used",
-              with_commas(report["used"]["params"]).c_str(),
-              100 * report["used"]["share"].get<double>(),
-              with_commas(report["used"]["bytes"]).c_str());
-  if (!report["budget"].is_null()) {
-    std::printf(" (budget %s: %s, %s)", report["budget"]["requested"].get<std::string>().c_str(),
-                with_commas(report["budget"]["params"]).c_str(),
-                with_commas(report["budget"]["bytes"]).c_str());
-  }
-  std::printf("\n");
-  line("validation");
-  line("test");
-  std::printf("%-11s %s\n", "results", folder.c_str());
+std::string data_text(const Json& data) {
+  const Json& split = data["split"];
+  return "data        " + data["name"].get<std::string>() + ": " + with_commas(data["users"]) +
+         " users, " + with_commas(data["items"]) + " items, " + with_commas(data["interactions"]) +
+         " interactions (" + with_commas(split["train"]) + " to train on, " +
+         with_commas(split["validation"]) + " for validation, " + with_commas(split["test"]) +
+         " for test)";
 }
 
 class FitRun {
  public:
   explicit FitRun(FitCommand options) : options_(std::move(options)) {}
 
+  // The report. Throws Interrupted, naming the command that continues the run, where a signal ended
+  // it early.
   Json run() {
-    if (options_.resume && std::filesystem::exists(RunFolder::open(options_.folder()).report())) {
-      std::fprintf(stderr, "%s is complete\n", options_.folder().c_str());
-      std::ifstream in(RunFolder::open(options_.folder()).report());
-      return Json::parse(in);
+    try {
+      if (options_.resume) {
+        if (const std::optional<Json> report = check_resumed()) return *report;
+      }
+      return run_phases();
+    } catch (const Interrupted& error) {
+      throw Interrupted(
+          join_text(error.what(), "; to continue: bet resume ", options_.folder().string()));
     }
+  }
+
+  std::filesystem::path folder() const { return options_.folder(); }
+
+ private:
+  // What is to be resumed must be the run that it was; its report if it is complete already.
+  std::optional<Json> check_resumed() const {
+    const RunFolder run = RunFolder::open(options_.folder());
+    refuse_contradictions(parse_fit_options(read_config(run.config())), options_, run.path());
+    BET_CHECK(!options_.continue_search || options_.method == "bet", run.path().string(),
+              ": --continue-search needs a run of --method bet, not ", options_.method);
+    if (options_.continue_search || !std::filesystem::exists(run.report())) return std::nullopt;
+    std::fprintf(stderr, "%s is complete\n", run.path().c_str());
+    return Json::parse(std::ifstream(run.report()));
+  }
+
+  Json run_phases() {
     const Clock::time_point start = Clock::now();
     use_huge_page_tensors();
-    set_num_threads(options_.threads);
+    set_num_threads(options_.process.threads);
     FitOptions fit = options_.resolve();
     fit.device = find_device(options_.device);
     if (!options_.budget.empty()) parse_budget(options_.budget);  // before anything is written
@@ -215,22 +232,38 @@ class FitRun {
     }
     RunFolder& run = *folder_of_run;
     if (!options_.resume) run.write_config(options_.to_config());
-    run.keep_identity(identity(hash));
-    say(run, "data " + about_data.dump());
+    run.keep_identity(run_identity(options_, hash));
+    watch_termination(run.path());
+    say(run, data_text(about_data));
     if (budget.covers_full && !options_.budget.empty()) {
       say(run, "the budget holds the full table: nothing needs to be cut");
     }
 
-    ProgressLine line;
+    ProgressLine line(phases_of(options_, split, nothing_to_cut(budget)));
     TrainingHooks hooks;
     hooks.log = [&](const std::string& text) { run.log(text); };
-    hooks.stop = take_interrupt;
-    if (!options_.quiet) hooks.progress = [&](const Progress& p) { line.show(p); };
-    const Searched searched = search(split, shape, budget, fit, hooks, run, hash);
+    hooks.stop = [&] {
+      const bool stop = take_interrupt();
+      if (stop) line.cut_short();
+      return stop;
+    };
+    hooks.leave = is_terminated;
+    if (!options_.process.quiet) hooks.progress = [&](const Progress& p) { line.show(p); };
+    const Searched searched = search(split, shape, budget, fit, hooks, run, hash, line.progress());
+    line.end();
+    if (!searched.proposal.note.empty()) say(run, searched.proposal.note);
     const std::vector<SizePlan>& plans = searched.proposal.plans;
     for (const SizePlan& plan : plans) check_promise(plan, options_, budget.json);
-    const FitResult result =
-        fit_plans(split, plans, fit, hooks, run.checkpoint(), identity(hash), options_.resume);
+    double columns = 0;
+    double widest = 0;
+    for (const SizePlan& one : plans) {
+      columns += one.width();
+      widest = std::max<double>(widest, one.width());
+    }
+    set_training_work(line.progress(), columns, widest, fit.schedule,
+                      searched.full ? &*searched.full : nullptr);
+    const FitResult result = fit_plans(split, plans, fit, hooks, run.checkpoint(),
+                                       run_identity(options_, hash), options_.resume);
     line.end();
 
     const SizePlan& plan = plans[result.chosen];
@@ -250,6 +283,9 @@ class FitRun {
       report["full"] = {{"validation", metrics_json(searched.full->validation)}};
     } else if (plan.num_params() == shape.full_params()) {
       report["full"] = {{"validation", report["validation"]}};
+    }
+    if (options_.method == "bet" && !nothing_to_cut(budget)) {
+      report["planned_trials"] = options_.resolve_search().options.num_iterations;
     }
     report["trials"] = Json::array();
     for (const Trial& trial : searched.search.population) {
@@ -280,28 +316,21 @@ class FitRun {
     report["peak_rss_bytes"] = peak_resident_bytes();
     report["versions"] = versions_json();
     const Clock::time_point export_start = Clock::now();
-    report["used"]["file_bytes"] =
-        write_model_file(run.model(), dataset, split, options_, result.table,
-                         export_choice(options_), facts_of(options_, hash, report.dump()));
+    write_model_file(run.model(), dataset, split, options_, result.table, export_choice(options_),
+                     report);
     report["seconds"]["export"] = seconds_since(export_start);
     report["seconds"]["total"] = seconds_since(start);
-    run.write_report(report.dump(2));
+    run.write_report(json_text(report, 2));
     std::filesystem::remove(method_state(run));
-    say(run, "done: test " + report["test"].dump());
+    run.log("done: test " + json_text(report["test"]));
     return report;
   }
 
-  std::filesystem::path folder() const { return options_.folder(); }
-
- private:
-  // Data and options that decide the result: a state of another run is not gone on from.
-  std::string identity(const std::string& data_hash) const {
-    std::string text = data_hash;
-    for (const ConfigEntry& entry : options_.to_config()) {
-      if (entry.key == "data" || entry.key == "threads" || entry.key == "cache") continue;
-      text += "\n" + entry.key + " = " + entry.value;
-    }
-    return text;
+  // The full table is trained as it is. A cap that holds everything ends no growth.
+  bool nothing_to_cut(const AskedBudget& budget) const {
+    const MethodKind* const method = options_.kind();
+    return !options_.budget.empty() && budget.covers_full &&
+           (method == nullptr || method->budget == BudgetUse::kNeeded);
   }
 
   static std::filesystem::path method_state(const RunFolder& run) {
@@ -311,13 +340,12 @@ class FitRun {
   // The method's plans to retrain, those of the search best first.
   Searched search(const Split& split, const TableShape& shape, const AskedBudget& budget,
                   const FitOptions& fit, const TrainingHooks& hooks, RunFolder& run,
-                  const std::string& data_hash) const {
+                  const std::string& data_hash, RunProgress& progress_of_run) const {
     Searched result;
     const MethodKind* const method = options_.kind();
-    // A cap that holds everything ends no growth.
-    const bool nothing_to_cut = !options_.budget.empty() && budget.covers_full &&
-                                (method == nullptr || method->budget == BudgetUse::kNeeded);
-    if (nothing_to_cut) {
+    if (nothing_to_cut(budget)) {
+      BET_CHECK(!options_.continue_search, run.path().string(),
+                ": has no search to continue: its budget holds the full table");
       result.proposal.plans = {full_plan(shape)};
       return result;
     }
@@ -332,15 +360,20 @@ class FitRun {
           hooks.progress(progress);
         };
       }
+      say_at_interrupt(kNothingToFinish);
       result.full = pretrain(split, graph, shape, fit.model, fit.schedule, pretrain_hooks,
-                             options_.cache_folder(), pretrained_identity(data_hash),
+                             options_.cache_folder(), pretrained_identity(options_, data_hash),
                              run.checkpoint() / "pretrain.ckpt");
+      if (method != nullptr) say_at_interrupt(kFinishing);
+      const double plans = method == nullptr ? options_.resolve_search().retrain_top : 1;
+      set_training_work(progress_of_run, plans * options_.dim, options_.dim, fit.schedule,
+                        &*result.full);
       result.pretrain_seconds = seconds_since(begin);
       return *result.full;
     };
     if (method == nullptr) {
       search_by_fitness(split, graph, shape, budget.resolved.params, fit, hooks, run,
-                        identity(data_hash), pretrained(), result);
+                        run_identity(options_, data_hash), pretrained(), result);
     } else {
       const MethodOptions method_options = options_.resolve_method();
       MethodInput input{split,
@@ -351,12 +384,11 @@ class FitRun {
                         method_options,
                         hooks,
                         method_state(run),
-                        identity(data_hash),
+                        run_identity(options_, data_hash),
                         pretrained};
       if (!budget.covers_full) input.params = budget.resolved.params;
       result.proposal = method->propose(input);
       BET_CHECK(!result.proposal.plans.empty(), "--method ", options_.method, " made no plan");
-      if (!result.proposal.note.empty()) say(run, result.proposal.note);
     }
     result.search_seconds = seconds_since(start) - result.pretrain_seconds;
     return result;
@@ -372,9 +404,15 @@ class FitRun {
     RunStore store(run.path() / "run.db", whose);
     // Once retraining has begun the search is over, however short it was cut: the state on disk is
     // of the plans that were best then.
-    const bool is_over = options_.resume && has_fit_state(run.checkpoint());
-    if (is_over) {
-      choice.options.num_iterations = static_cast<std::uint32_t>(store.trials(shape).size());
+    const auto stored = static_cast<std::uint32_t>(store.trials(shape).size());
+    if (options_.continue_search) {
+      BET_CHECK(stored < asked, run.path().string(), ": its search is complete (", stored, " of ",
+                asked, " plans)");
+      // What was made of the search so far: without it this is a run that was killed in the search.
+      std::filesystem::remove(run.report());
+      drop_fit_state(run.checkpoint());
+    } else if (options_.resume && has_fit_state(run.checkpoint())) {
+      choice.options.num_iterations = stored;
     }
     const Frequencies frequencies = train_frequencies(split);
     const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
@@ -383,9 +421,16 @@ class FitRun {
         choice.probe_schedule, split.counts().train,
         static_cast<std::uint32_t>(graph.active_users.size(0)), choice.finetune_epochs);
     const Prober prober(split, graph, full, theta.validation.score(), fit.model, finetune);
-    result.search = search_plans(sampler, frequencies, shape, prober, store, choice.options, hooks);
+    TrainingHooks search_hooks = hooks;
+    search_hooks.log = [&](const std::string& text) {
+      say_at_interrupt(kFinishing);  // a plan was measured
+      hooks.log(text);
+    };
+    result.search =
+        search_plans(sampler, frequencies, shape, prober, store, choice.options, search_hooks);
+    say_at_interrupt(kFinishing);
     const std::vector<Trial>& population = result.search.population;
-    BET_CHECK(!population.empty(), "stopped before the first plan was measured");
+    if (population.empty()) throw Interrupted("stopped before the first plan was measured");
     result.trials = trials_to_retrain(population, choice.retrain_top);
     for (const Trial* trial : result.trials) {
       result.proposal.plans.push_back(trial->sampled.plan);
@@ -395,28 +440,28 @@ class FitRun {
     result.proposal.stopped = result.search.stopped || population.size() < asked;
   }
 
-  // What decides the full-size model: nothing of the search or the budget.
-  std::string pretrained_identity(const std::string& data_hash) const {
-    constexpr std::string_view kOther[] = {
-        "data",  "threads",    "budget",          "method",      "effort",
-        "final", "iterations", "finetune-epochs", "retrain-top", "selection",
-        "cache", "candidates", "min-dim",         "user-share",  "memory-weight"};
-    // The 3: trainings run to the end of a decay, unlike those of earlier versions.
-    std::string text = "3\n" + data_hash;
-    for (const ConfigEntry& entry : options_.to_config()) {
-      if (std::find(std::begin(kOther), std::end(kOther), entry.key) != std::end(kOther)) continue;
-      text += "\n" + entry.key + " = " + entry.value;
-    }
-    return text;
-  }
-
   void say(RunFolder& run, const std::string& text) const {
     run.log(text);
-    if (!options_.quiet) std::fprintf(stderr, "%s\n", text.c_str());
+    if (!options_.process.quiet) std::fprintf(stderr, "%s\n", text.c_str());
   }
 
   FitCommand options_;
 };
+
+void fit(const FitCommand& options) {
+  FitRun run(options);
+  try {
+    const Json report = run.run();
+    if (options.process.json) {
+      std::puts(json_text(report, 2).c_str());
+    } else {
+      std::fputs(fit_summary(report, run.folder()).c_str(), stdout);
+    }
+  } catch (const Interrupted& error) {
+    std::fprintf(stderr, "bet: %s\n", error.what());
+    throw CLI::RuntimeError(interrupted_exit_code());
+  }
+}
 
 }  // namespace
 
@@ -424,15 +469,24 @@ void add_fit(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("fit", "train a model inside a memory budget");
   const auto options = std::make_shared<FitCommand>();  // owned by the parser's callback
   options->add_to(command);
-  command.callback([options] {
-    FitRun run(*options);
-    const Json report = run.run();
-    if (options->json) {
-      std::puts(report.dump(2).c_str());
-    } else {
-      print_summary(report, run.folder());
-    }
-  });
+  command.callback([options] { fit(*options); });
+}
+
+void add_resume(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("resume", "continue a run that was interrupted");
+  // For --help and for lines that are not understood; others reach `fit` (resume_as_fit).
+  struct ResumeCommand {
+    std::string run;
+    bool continue_search = false;
+    ProcessOptions process;
+  };
+  const auto options = std::make_shared<ResumeCommand>();  // owned by the parser's callback
+  command.add_option("RUN", options->run, "a run folder")->required();
+  command.add_flag("--continue-search", options->continue_search,
+                   "probe the plans that a search cut short by Ctrl-C has left out, and train the "
+                   "best again");
+  options->process.add_to(command);
+  command.callback([options] { fail("resume ", options->run, ": give one run folder"); });
 }
 
 }  // namespace bet

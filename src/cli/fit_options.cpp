@@ -61,13 +61,33 @@ std::string shortest(double value) {
   return text;
 }
 
+// "5%" for "5 %", so that one budget has one name. What is no budget is refused later, as an error
+// and not as usage.
+std::string usual_budget(const std::string& text) {
+  try {
+    return parse_budget(text).text;
+  } catch (const Error&) {
+    return text;
+  }
+}
+
 }  // namespace
+
+void ProcessOptions::add_to(CLI::App& command) {
+  command.add_option("--threads", threads, "0: one per core")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  command.add_flag("--json", json, "print report.json to stdout");
+  command.add_flag("--quiet", quiet, "no progress on stderr");
+}
 
 void FitCommand::add_to(CLI::App& command) {
   data.add_to(command);
-  command.add_option("--budget", budget,
-                     "5%, 450000p, 1.8MB or 2MiB; " + names_of(BudgetUse::kCap) + ": optional; " +
-                         names_of(BudgetUse::kNone) + ": cannot be given one");
+  command
+      .add_option("--budget", budget,
+                  "5%, 450000p, 1.8MB or 2MiB; " + names_of(BudgetUse::kCap) + ": optional; " +
+                      names_of(BudgetUse::kNone) + ": cannot be given one")
+      ->transform(usual_budget);
   std::vector<std::string> method_names = {"bet"};
   std::string about = "bet (search)";
   for (const MethodKind* other : methods()) {
@@ -144,23 +164,36 @@ void FitCommand::add_to(CLI::App& command) {
                   "otherwise 1)")
       ->check(CLI::Range(0U, kMostColumns));
   command.add_option("--seed", seed, "seed of everything but the split")->capture_default_str();
-  command.add_option("--threads", threads, "0: one per core")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
   command.add_option("--out", out,
-                     "run folder (default runs/<data>-<backbone>-<method>-<budget>-<seed>)");
+                     "run folder (default runs/<data>-<backbone>-<method>-<budget>-<seed>, and "
+                     "behind it what is not the default of split, filters, precision, serving)");
   command.add_option("--config", config, "TOML file of these options; the command line wins");
   command.add_flag("--overwrite", overwrite, "replace an existing run folder");
-  command.add_flag("--resume", resume)->group("");  // for `bet resume`
-  command.add_flag("--json", json, "print report.json to stdout");
-  command.add_flag("--quiet", quiet, "no progress on stderr");
+  command.add_flag("--resume", resume)->group("");  // these two for `bet resume`
+  command.add_flag("--continue-search", continue_search)->group("");
+  process.add_to(command);
 }
 
 std::filesystem::path FitCommand::folder() const {
   if (!out.empty()) return out;
   const std::string size = !budget.empty() ? budget : method == "full" ? "full" : "any";
-  return std::filesystem::path("runs") / (dataset_name(data.path) + "-" + backbone + "-" + method +
-                                          "-" + size + "-" + std::to_string(seed));
+  std::string name = dataset_name(data.path) + "-" + backbone + "-" + method + "-" + size + "-" +
+                     std::to_string(seed);
+  const auto add_if = [&](bool differs, const std::string& suffix) {
+    if (differs) name += "-" + suffix;
+  };
+  const FitCommand usual;
+  const ReadOptions& read = data.read;
+  add_if(data.split != usual.data.split, data.split);
+  add_if(data.split_seed != usual.data.split_seed, "split" + std::to_string(data.split_seed));
+  if (read.min_rating) add_if(true, "rating" + shortest(*read.min_rating));
+  add_if(read.min_user_inter != usual.data.read.min_user_inter,
+         "users" + std::to_string(read.min_user_inter));
+  add_if(read.min_item_inter != usual.data.read.min_item_inter,
+         "items" + std::to_string(read.min_item_inter));
+  add_if(precision != usual.precision, precision);
+  add_if(serving != usual.serving, serving);
+  return std::filesystem::path("runs") / name;
 }
 
 FitOptions FitCommand::resolve() const {
@@ -282,7 +315,7 @@ Config FitCommand::to_config() const {
       {"dim", std::to_string(dim), false},
       {"min-dim", std::to_string(least_dim()), false},
       {"seed", std::to_string(seed), false},
-      {"threads", std::to_string(threads), false},
+      {"threads", std::to_string(process.threads), false},
   };
   const auto add_if = [&](const char* key, const std::string& value) {
     if (!value.empty()) config_entries.push_back({key, value});

@@ -13,6 +13,16 @@
 
 namespace bet {
 
+// How a process works and what it prints; nothing of it decides the result.
+struct ProcessOptions {
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+
+  // `this` must outlive the parser.
+  void add_to(CLI::App& command);
+};
+
 // Everything that `bet fit` can be told.
 struct FitCommand {
   DataOptions data;
@@ -44,18 +54,18 @@ struct FitCommand {
   std::uint32_t dim = 128;
   std::optional<std::uint32_t> min_dim;  // none: least_dim()
   std::uint64_t seed = 1;
-  int threads = 0;
   std::string out;
   std::string config;
   bool overwrite = false;
   bool resume = false;
-  bool json = false;
-  bool quiet = false;
+  bool continue_search = false;  // of a run to resume
+  ProcessOptions process;
 
   // `this` must outlive the parser.
   void add_to(CLI::App& command);
 
-  // The run folder: as given, or runs/<data>-<backbone>-<method>-<budget>-<seed>.
+  // The run folder: as given, or runs/<data>-<backbone>-<method>-<budget>-<seed>, and behind it
+  // what is not the default of split, filters, precision and serving.
   std::filesystem::path folder() const;
 
   // What the options come to, the effort's presets included. Throws on what cannot be.

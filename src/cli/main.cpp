@@ -1,20 +1,8 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <exception>
-#include <iostream>
-#include <string>
-#include <vector>
 
-#include "base/error.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
-
-namespace {
-
-constexpr int kFailure = 1;
-constexpr int kUsage = 2;
-
-}  // namespace
+#include "command_line/run_program.h"
 
 int main(int argc, char** argv) {
   CLI::App app("bet: recommenders that fit into a given amount of memory", "bet");
@@ -30,19 +18,22 @@ int main(int argc, char** argv) {
   bet::add_evaluate(app);
   bet::add_export(app);
   bet::add_plan(app);
-  CLI::App& resume = *app.add_subcommand("resume", "go on with a run that was broken off");
-  std::string run;
-  resume.add_option("RUN", run, "a run folder; further options are those of fit")->required();
-  try {
-    std::vector<std::string> arguments(argv + 1, argv + argc);
-    arguments = bet::with_config_file(app, bet::resume_as_fit(std::move(arguments)));
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app.parse(std::move(arguments));
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
-  } catch (const std::exception& error) {
-    std::cerr << "bet: " << error.what() << '\n';
-    return kFailure;
-  }
+  bet::add_resume(app);
+  const bet::Synonyms synonyms = {{"train", "fit"},
+                                  {"search", "fit"},
+                                  {"test", "evaluate"},
+                                  {"continue", "resume"},
+                                  {"stats", "data stats"},
+                                  {"synth", "data synth"},
+                                  {"get", "data get"},
+                                  {"download", "data get"},
+                                  {"list", "data list"},
+                                  {"recommend", "bet-serve recommend"},
+                                  {"inspect", "bet-serve inspect"},
+                                  {"verify", "bet-serve verify"},
+                                  {"serve", "bet-serve http"},
+                                  {"http", "bet-serve http"}};
+  return bet::run_program(app, argc, argv, synonyms, [&](std::vector<std::string> arguments) {
+    return bet::with_config_file(app, bet::resume_as_fit(app, std::move(arguments)));
+  });
 }

@@ -1,12 +1,12 @@
 #include "cli/model_export.h"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
 #include "base/files.h"
+#include "cli/model_evaluation.h"
+#include "cli/report.h"
 #include "model/backbone.h"
 #include "model/dense_weights.h"
+#include "model/executor.h"
 #include "runtime/model_writer.h"
 
 namespace bet {
@@ -117,14 +117,49 @@ void add_facts(Facts& facts, const std::string& prefix, const Json& object) {
   }
 }
 
+// What a run's report and options say, for the file.
+Facts facts_of(const FitCommand& options, const Json& report) {
+  Facts facts;
+  facts.emplace_back("dataset.name", report["dataset"]["name"].get<std::string>());
+  facts.emplace_back("dataset.hash", report["dataset"]["hash"].get<std::string>());
+  facts.emplace_back("version", std::string(BET_VERSION));
+  Json budget = report["budget"];
+  if (budget.is_object()) budget.erase("precision");  // an option
+  add_facts(facts, "budget.", budget);
+  facts.emplace_back("used.params", report["used"]["params"].get<std::int64_t>());
+  facts.emplace_back("seed", static_cast<std::int64_t>(options.seed));
+  add_facts(facts, "validation.", report["validation"]);
+  add_facts(facts, "test.", report["test"]);
+  if (report.contains("test_fp32")) add_facts(facts, "test_fp32.", report["test_fp32"]);
+  for (const ConfigEntry& entry : options.to_config()) {
+    // What does not decide the result stays out: same seed, same bytes.
+    if (entry.key == "data" || entry.key == "cache" || entry.key == "threads") continue;
+    facts.emplace_back("option." + entry.key, entry.value);
+  }
+  return facts;
+}
+
+// Puts the file's own quality into the report, where it may differ from the trained model's: values
+// are rounded, or vectors are propagated with more precise rows than in training.
+void report_quality(const Model& file, const Dataset& ids, const Split& split,
+                    const FitCommand& options, const ExportChoice& choice, Json& report) {
+  if (report["test"].is_null()) return;
+  const Json trained = report.contains("test_fp32") ? report["test_fp32"] : report["test"];
+  report["test"] = trained;
+  report.erase("test_fp32");
+  const bool as_trained = choice.precision == Precision::kFloat32 && !choice.materialised &&
+                          options.resolve().model.precision == RowPrecision::kFloat32;
+  if (as_trained) return;
+  report["test"] = metrics_json(evaluate_model_file(file, ids, split, options, at::kCPU));
+  report["test_fp32"] = trained;
+}
+
 // The promise of a byte budget, on what is about to be written.
-void check_bytes(const std::string& file, const FitCommand& options, const ExportChoice& choice,
+void check_bytes(std::uint64_t bytes, const FitCommand& options, const ExportChoice& choice,
                  const TableShape& shape) {
   if (options.budget.empty()) return;
   const Budget budget = parse_budget(options.budget);
   if (!budget.in_bytes()) return;
-  const std::uint64_t bytes =
-      Model::from_bytes(std::as_bytes(std::span(file)), Trust::kChecksums).summary().table_bytes;
   BET_CHECK(bytes <= resolve_budget(budget, shape, choice.precision).bytes, "the ",
             choice.materialised ? "propagated vectors take " : "table takes ", bytes,
             " bytes, more than the run's --budget ", options.budget);
@@ -149,18 +184,20 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
   return table_bytes(0, vectors, choice.precision) + vectors.num_rows() * row;
 }
 
-std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset& ids,
-                               const Split& split, const FitCommand& options,
-                               const MaskedTable& table, const ExportChoice& choice, Facts facts) {
+void write_model_file(const std::filesystem::path& path, const Dataset& ids, const Split& split,
+                      const FitCommand& options, const MaskedTable& table,
+                      const ExportChoice& choice, Json& report) {
   const FitOptions fit = options.resolve();
   const BackboneKind& kind = find_backbone(options.backbone);
+  BET_CHECK(choice.with_seen || choice.materialised || !kind.uses_graph,
+            "--without-seen needs --serving materialised: a file that is served by graph has to "
+            "hold the interactions, which are the graph");
   ModelToWrite model;
   model.backbone = file_backbone(kind.name);
   model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
   model.layers = model.serving == Serving::kGraph ? kLayers : 0;
   model.precision = choice.precision;
   model.max_dim = options.dim;
-  model.facts = std::move(facts);
 
   const Graph graph = make_graph(split, fit.final_part);
   ModelOptions exact = fit.model;
@@ -187,32 +224,19 @@ std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset&
       model.items_of.emplace_back(items.begin(), items.end());
     }
   }
+  const std::string without_facts = encode_model(model);
+  const Model stored =
+      Model::from_bytes(std::as_bytes(std::span(without_facts)), Trust::kChecksums);
+  check_bytes(stored.summary().table_bytes, options, choice, options.shape_of(ids));
+  report_quality(stored, ids, split, options, choice, report);
+  model.facts = facts_of(options, report);
   const std::string bytes = encode_model(model);
-  check_bytes(bytes, options, choice, options.shape_of(ids));
   AtomicFile file(path);
   file.write(bytes);
   file.commit();
-  return bytes.size();
-}
-
-Facts facts_of(const FitCommand& options, const std::string& data_hash,
-               const std::string& report_json) {
-  const Json report = Json::parse(report_json);
-  Facts facts;
-  facts.emplace_back("dataset.name", report["dataset"]["name"].get<std::string>());
-  facts.emplace_back("dataset.hash", data_hash);
-  facts.emplace_back("version", std::string(BET_VERSION));
-  add_facts(facts, "budget.", report["budget"]);
-  facts.emplace_back("used.params", report["used"]["params"].get<std::int64_t>());
-  facts.emplace_back("seed", static_cast<std::int64_t>(options.seed));
-  add_facts(facts, "validation.", report["validation"]);
-  add_facts(facts, "test.", report["test"]);
-  for (const ConfigEntry& entry : options.to_config()) {
-    // What does not decide the result stays out: same seed, same bytes.
-    if (entry.key == "data" || entry.key == "cache" || entry.key == "threads") continue;
-    facts.emplace_back("option." + entry.key, entry.value);
-  }
-  return facts;
+  report["used"]["bytes"] = stored.summary().table_bytes;
+  report["used"]["file_bytes"] = bytes.size();
+  report["used"]["precision"] = precision_name(choice.precision);
 }
 
 }  // namespace bet

@@ -2,13 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
+#include <nlohmann/json.hpp>
 
 #include "base/precision.h"
 #include "cli/fit_options.h"
 #include "data/dataset.h"
 #include "data/split.h"
-#include "runtime/facts.h"
 #include "train/fit.h"
 
 namespace bet {
@@ -18,7 +17,7 @@ struct ExportChoice {
   Precision precision = Precision::kFloat32;
   bool materialised = false;           // the propagated vectors instead of table and graph
   std::uint32_t layers_in_vector = 0;  // BackboneKind's
-  bool with_seen = true;               // a graph needs them in any case
+  bool with_seen = true;               // the items that users have; a graph is made of them
 };
 
 // As the options say.
@@ -27,15 +26,14 @@ ExportChoice export_choice(const FitCommand& options);
 // Bytes of the two row sections under a plan: what a byte budget is a promise on.
 std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice);
 
-// Writes the file (docs/format.md) of a final model, whole or not at all, and returns its size.
-// Users and items come from `ids`. Throws, and writes nothing, where the bytes of its table break
-// the options' budget.
-std::uint64_t write_model_file(const std::filesystem::path& path, const Dataset& ids,
-                               const Split& split, const FitCommand& options,
-                               const MaskedTable& table, const ExportChoice& choice, Facts facts);
-
-// What a run's report and options say, for the file.
-Facts facts_of(const FitCommand& options, const std::string& data_hash,
-               const std::string& report_json);
+// Writes the file (docs/format.md) of a final model, whole or not at all. Users and items come from
+// `ids`; `report` is the run's, with the quality of `table` in "test". Completes the report with
+// what only the file decides: used.bytes and used.file_bytes, and, where the file does not hold the
+// very values that were trained, the quality of the file as "test", that of the trained model as
+// "test_fp32". The file's facts say the same. Throws, and writes nothing, where the bytes of its
+// table break the options' budget, and for a graph without seen items.
+void write_model_file(const std::filesystem::path& path, const Dataset& ids, const Split& split,
+                      const FitCommand& options, const MaskedTable& table,
+                      const ExportChoice& choice, nlohmann::ordered_json& report);
 
 }  // namespace bet

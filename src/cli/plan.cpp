@@ -8,8 +8,11 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/data_options.h"
+#include "cli/fit_options.h"
+#include "cli/fit_summary.h"
+#include "cli/report.h"
 #include "cli/text.h"
-#include "plan/plan_sampler.h"
+#include "search/candidate_selection.h"
 
 namespace bet {
 namespace {
@@ -19,7 +22,7 @@ using Json = nlohmann::ordered_json;
 struct PlanCommand {
   DataOptions data;
   std::string budget;
-  std::string method = "sample";
+  std::string method = "search";
   std::uint32_t dim = 128;
   std::uint64_t seed = 1;
   bool json = false;
@@ -33,45 +36,97 @@ Json histogram(std::span<const std::uint32_t> counts) {
   return json;
 }
 
-struct Planned {
-  SizePlan plan;
-  Json origin;  // null unless sampled
-};
-
-Planned make_plan(const PlanCommand& options, const TableShape& shape, std::uint64_t params,
-                  const Split& split) {
-  if (options.method == "es") return {equal_plan(shape, params), nullptr};
-  if (options.method == "mr") return {mixed_random_plan(shape, params, options.seed), nullptr};
+// The plans to show: one, or those that a search begins with, which are rules.
+std::vector<SampledPlan> make_plans(const PlanCommand& options, const TableShape& shape,
+                                    std::uint64_t params, const Split& split) {
+  if (options.method == "es") return {{equal_plan(shape, params), {}}};
+  if (options.method == "mr") return {{mixed_random_plan(shape, params, options.seed), {}}};
   const Frequencies frequencies = train_frequencies(split);
   const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
-  const SampledPlan sampled = sampler.draw(options.seed, 0);
-  return {sampled.plan,
-          {{"user_share", sampled.origin.user_share},
-           {"user_family", family_name(sampled.origin.user_family)},
-           {"user_shape", sampled.origin.user_shape},
-           {"item_family", family_name(sampled.origin.item_family)},
-           {"item_shape", sampled.origin.item_shape}}};
+  if (options.method == "sample") return {sampler.draw(options.seed, 0)};
+  FitCommand fit;
+  fit.budget = options.budget;
+  const SearchOptions search = fit.resolve_search().options;
+  std::vector<SampledPlan> plans = rule_plans(sampler, shape);
+  const auto is_first = [&](std::size_t place) {
+    return strategy_of(static_cast<std::uint32_t>(place) + 1, search.selection,
+                       search.num_iterations, plans.size()) == Strategy::kRule;
+  };
+  std::size_t count = 0;
+  while (count < plans.size() && is_first(count)) ++count;
+  plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(count), plans.end());
+  return plans;
+}
+
+Json origin_json(const PlanOrigin& origin) {
+  return {{"user_share", origin.user_share},
+          {"user_family", family_name(origin.user_family)},
+          {"user_shape", origin.user_shape},
+          {"item_family", family_name(origin.item_family)},
+          {"item_shape", origin.item_shape}};
+}
+
+Json used_json(const SizePlan& plan) {
+  return {{"params", plan.num_params()}, {"bytes", plan.stored_bytes(Precision::kFloat32)}};
 }
 
 Json run(const PlanCommand& options) {
   const Budget budget = parse_budget(options.budget);
   Dataset dataset = options.data.load();
-  const TableShape shape{dataset.num_users(), dataset.num_items(), options.dim};
+  TableShape shape{dataset.num_users(), dataset.num_items(), options.dim};
+  const bool is_search = options.method == "search";
+  if (is_search) shape.min_dim = FitCommand().least_dim();
   const ResolvedBudget resolved = resolve_budget(budget, shape);
   const Split split = options.data.split_of(dataset);
-  const Planned planned = make_plan(options, shape, resolved.params, split);
-  const std::uint64_t used = planned.plan.num_params();
-  return {{"method", options.method},
-          {"seed", options.seed},
-          {"budget",
-           {{"requested", budget.text}, {"params", resolved.params}, {"bytes", resolved.bytes}}},
-          {"used", {{"params", used}, {"bytes", planned.plan.stored_bytes(Precision::kFloat32)}}},
-          {"full",
-           {{"params", shape.full_params()},
-            {"bytes", table_bytes(shape.full_params(), shape, Precision::kFloat32)}}},
-          {"origin", planned.origin},
-          {"user_sizes", histogram(planned.plan.user_counts())},
-          {"item_sizes", histogram(planned.plan.item_counts())}};
+  const std::vector<SampledPlan> plans = make_plans(options, shape, resolved.params, split);
+  const SizePlan& first = plans.at(0).plan;
+  Json json = {{"method", options.method},
+               {"seed", options.seed},
+               {"budget",
+                {{"requested", budget.text},
+                 {"params", resolved.params},
+                 {"bytes", resolved.bytes},
+                 {"precision", precision_name(Precision::kFloat32)},
+                 {"covers_full", resolved.covers_full}}},
+               {"used", used_json(first)},
+               {"full",
+                {{"params", shape.full_params()},
+                 {"bytes", table_bytes(shape.full_params(), shape, Precision::kFloat32)}}},
+               {"origin", nullptr},
+               {"user_sizes", histogram(first.user_counts())},
+               {"item_sizes", histogram(first.item_counts())}};
+  if (options.method == "sample") json["origin"] = origin_json(plans[0].origin);
+  if (!is_search) return json;
+  json["plans"] = Json::array();
+  for (const SampledPlan& one : plans) {
+    json["plans"].push_back({{"user_share", one.origin.user_share},
+                             {"used", used_json(one.plan)},
+                             {"user_sizes", histogram(one.plan.user_counts())},
+                             {"item_sizes", histogram(one.plan.item_counts())}});
+  }
+  return json;
+}
+
+// "6 to 7", "6": the sizes of a histogram, which ascend.
+std::string range_text(const Json& histogram) {
+  std::string first;
+  std::string last;
+  for (const auto& [size, count] : histogram.items()) {
+    if (first.empty()) first = size;
+    last = size;
+  }
+  return first == last ? first : first + " to " + last;
+}
+
+void print_rules(const Json& json) {
+  std::printf(
+      "`bet fit` begins with these plans, which are simple rules, then probes others that it draws "
+      "and learns which are good:\n");
+  std::printf("  %14s  %15s  %15s\n", "users' share", "size of a user", "size of an item");
+  for (const Json& plan : json["plans"]) {
+    std::printf("  %12.1f %%  %15s  %15s\n", 100.0 * plan["user_share"].get<double>(),
+                range_text(plan["user_sizes"]).c_str(), range_text(plan["item_sizes"]).c_str());
+  }
 }
 
 // Rows per range of sizes, as bars.
@@ -102,19 +157,23 @@ void print_sizes(const char* side, const Json& histogram) {
 }
 
 void print_text(const Json& json) {
-  std::printf("budget  %s: %s parameters, %s bytes\n",
-              json["budget"]["requested"].get<std::string>().c_str(),
-              with_commas(json["budget"]["params"]).c_str(),
-              with_commas(json["budget"]["bytes"]).c_str());
-  std::printf(
-      "used    %s parameters, %s bytes; the full table has %s and %s\n",
-      with_commas(json["used"]["params"]).c_str(), with_commas(json["used"]["bytes"]).c_str(),
-      with_commas(json["full"]["params"]).c_str(), with_commas(json["full"]["bytes"]).c_str());
+  std::printf("budget  %s\n", budget_text(json).c_str());
+  std::printf("full    %s parameters, %s bytes in fp32\n",
+              with_commas(json["full"]["params"]).c_str(),
+              with_commas(json["full"]["bytes"]).c_str());
+  if (json.contains("plans")) {
+    print_rules(json);
+    return;
+  }
+  std::printf("used    %s parameters, %s bytes in fp32\n",
+              with_commas(json["used"]["params"]).c_str(),
+              with_commas(json["used"]["bytes"]).c_str());
   const Json& origin = json["origin"];
   if (!origin.is_null()) {
     std::printf(
-        "drawn   %.1f %% to users; users %s (shape %.3f), items %s (shape %.3f)\n",
-        100.0 * origin["user_share"].get<double>(),
+        "drawn   at random (seed %s), as the search draws its candidates: %.1f %% of the budget to "
+        "users; users %s (shape %.3f), items %s (shape %.3f)\n",
+        json["seed"].dump().c_str(), 100.0 * origin["user_share"].get<double>(),
         origin["user_family"].get<std::string>().c_str(), origin["user_shape"].get<double>(),
         origin["item_family"].get<std::string>().c_str(), origin["item_shape"].get<double>());
   }
@@ -125,25 +184,26 @@ void print_text(const Json& json) {
 }  // namespace
 
 void add_plan(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("plan", "show a size plan that fits a budget");
+  CLI::App& command = *app.add_subcommand("plan", "show what a budget means, without training");
   const auto options = std::make_shared<PlanCommand>();  // owned by the parser's callback
   options->data.add_to(command);
   command.add_option("--budget", options->budget, "5%, 450000p, 1.8MB or 2MiB")->required();
   command
       .add_option(
           "--method", options->method,
-          "es (equal sizes), mr (mixed random) or sample (drawn as the search draws, no row empty)")
-      ->check(CLI::IsMember({"es", "mr", "sample"}))
+          "search (the plans that `bet fit` begins with), es (equal sizes), mr (mixed random) or "
+          "sample (one drawn at random, as the search draws; no row empty)")
+      ->check(CLI::IsMember({"search", "es", "mr", "sample"}))
       ->capture_default_str();
   command.add_option("--dim", options->dim, "full embedding size")
       ->check(CLI::Range(1, 0xffff))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "seed of the plan")->capture_default_str();
+  command.add_option("--seed", options->seed, "seed of mr and sample")->capture_default_str();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
     const Json json = run(*options);
     if (options->json) {
-      std::puts(json.dump().c_str());
+      std::puts(json_text(json).c_str());
     } else {
       print_text(json);
     }

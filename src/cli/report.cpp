@@ -15,6 +15,10 @@ nlohmann::ordered_json metrics_json(const Metrics& metrics) {
   return json;
 }
 
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 nlohmann::ordered_json versions_json() {
   return {{"bet", BET_VERSION}, {"torch", torch_version()}, {"kernels", kernels().name}};
 }

@@ -46,10 +46,10 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
 
 void RunFolder::check_free(const fs::path& path, bool overwrite) {
   if (!fs::exists(path)) return;
-  BET_CHECK(overwrite, path.string(), ": exists; --overwrite replaces it, `bet resume ",
-            path.string(), "` goes on with it");
+  BET_CHECK(overwrite, path.string(), ": exists already; --overwrite replaces it, `bet resume ",
+            path.string(), "` continues it");
   BET_CHECK(fs::exists(path / "config.toml") || fs::is_empty(path), path.string(),
-            ": is no run folder; it is not overwritten");
+            ": is not a run folder; it is not overwritten");
 }
 
 RunFolder RunFolder::create(const fs::path& path, bool overwrite) {
@@ -62,8 +62,10 @@ RunFolder RunFolder::create(const fs::path& path, bool overwrite) {
 }
 
 RunFolder RunFolder::open(const fs::path& path) {
-  BET_CHECK(fs::exists(path / "config.toml"), path.string(), ": is no run folder (no config.toml)");
-  return RunFolder(path);
+  const fs::path folder = path.filename() == "model.bet" ? path.parent_path() : path;
+  BET_CHECK(fs::exists(folder / "config.toml"), path.string(),
+            ": is not a run folder (it has no config.toml)");
+  return RunFolder(folder);
 }
 
 void RunFolder::write_config(const Config& entries) const {

@@ -20,11 +20,11 @@ using Config = std::vector<ConfigEntry>;
 // A run on disk: config.toml, identity.txt, log.txt, report.json, checkpoint/, model.bet.
 class RunFolder {
  public:
-  // Refuses an existing folder unless `overwrite`, and one that is no run in any case.
+  // Refuses an existing folder unless `overwrite`, and one that is not a run in any case.
   static void check_free(const std::filesystem::path& path, bool overwrite);
   // A new run; removes what check_free() let pass.
   static RunFolder create(const std::filesystem::path& path, bool overwrite);
-  // A run to go on with.
+  // A run that is there, by its folder or by the model file in it.
   static RunFolder open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }

@@ -121,8 +121,8 @@ std::vector<std::uint16_t> allocate_sizes(std::span<const double> values, std::u
   std::vector<std::uint16_t> sizes(count);
   if (count == 0) return sizes;
   const double largest = values[0];
-  BET_CHECK(std::isfinite(largest) && largest >= 0, "largest value ", largest,
-            " of a size distribution");
+  BET_CHECK(std::isfinite(largest) && largest >= 0, "the largest value of a size distribution is ",
+            largest);
   // In shares of the largest, so that nothing overflows; what is tiny against it is zero.
   std::vector<double> scaled(count, 1.0);
   std::size_t positive = count;

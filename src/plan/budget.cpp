@@ -15,19 +15,26 @@ struct UnitName {
   std::uint64_t multiplier;
 };
 
-// Longer names first: "2MiB" ends in "B" too.
-constexpr std::array<UnitName, 10> kUnits = {{
+// As they are written, and read in any case. Longer names first: "2MiB" ends in "B" too.
+constexpr std::array<UnitName, 9> kUnits = {{
     {"KiB", Budget::Unit::kBytes, std::uint64_t{1} << 10},
     {"MiB", Budget::Unit::kBytes, std::uint64_t{1} << 20},
     {"GiB", Budget::Unit::kBytes, std::uint64_t{1} << 30},
     {"kB", Budget::Unit::kBytes, 1'000},
-    {"KB", Budget::Unit::kBytes, 1'000},
     {"MB", Budget::Unit::kBytes, 1'000'000},
     {"GB", Budget::Unit::kBytes, 1'000'000'000},
     {"B", Budget::Unit::kBytes, 1},
     {"%", Budget::Unit::kShare, 1},
     {"p", Budget::Unit::kParams, 1},
 }};
+
+// Whether the text ends in the name of a unit, in any case.
+bool ends_in(std::string_view text, std::string_view name) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return text.size() >= name.size() &&
+         std::equal(name.begin(), name.end(), text.end() - static_cast<std::ptrdiff_t>(name.size()),
+                    [&](char a, char b) { return lower(a) == lower(b); });
+}
 
 // The smallest budget that works, in the unit that was asked for.
 std::string smallest_text(const Budget& budget, const TableShape& shape, Precision precision) {
@@ -87,13 +94,15 @@ std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precisi
 
 Budget parse_budget(std::string_view text) {
   for (const UnitName& unit : kUnits) {
-    if (!text.ends_with(unit.name)) continue;
-    const auto amount = parse_decimal(text.substr(0, text.size() - unit.name.size()));
+    if (!ends_in(text, unit.name)) continue;
+    std::string_view number = text.substr(0, text.size() - unit.name.size());
+    while (number.ends_with(' ')) number.remove_suffix(1);
+    const auto amount = parse_decimal(number);
     if (!amount) break;
-    BET_CHECK(amount->digits > 0, "budget ", in_quotes(text), " is nothing");
+    BET_CHECK(amount->digits > 0, "budget ", in_quotes(text), " is zero");
     BET_CHECK(unit.unit != Budget::Unit::kParams || amount->scale == 0, "budget ", in_quotes(text),
               ": parameters are whole numbers");
-    return {std::string(text), unit.unit, *amount, unit.multiplier};
+    return {std::string(number) + std::string(unit.name), unit.unit, *amount, unit.multiplier};
   }
   fail("budget ", in_quotes(text),
        " is not understood; write a share (5%), parameters (450000p) or bytes (1.8MB, 2MiB)");
@@ -101,8 +110,8 @@ Budget parse_budget(std::string_view text) {
 
 ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape, Precision precision) {
   BET_CHECK(shape.num_rows() > 0 && shape.min_dim <= shape.max_dim && shape.max_dim > 0,
-            "no table to budget: ", shape.num_rows(), " rows, sizes ", shape.min_dim, " to ",
-            shape.max_dim);
+            "a budget needs a table with rows: ", shape.num_rows(), " rows, sizes ", shape.min_dim,
+            " to ", shape.max_dim);
   const std::optional<std::uint64_t> allowed = allowed_params(budget, shape, precision);
   BET_CHECK(!allowed || *allowed >= shape.min_params(), "budget ", budget.text,
             " is too small for ", shape.num_rows(), " users and items: the smallest is ",

@@ -37,7 +37,7 @@ std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precisi
 struct Budget {
   enum class Unit { kShare, kParams, kBytes };
 
-  std::string text;  // as written
+  std::string text;  // in the usual spelling: "2MB" for "2 mb"
   Unit unit = Unit::kShare;
   Decimal amount;                // percent, parameters or bytes
   std::uint64_t multiplier = 1;  // of the amount, for bytes: 1000 for kB, 1024 for KiB, ...
@@ -47,7 +47,8 @@ struct Budget {
 };
 
 // "5%" (of the full table's parameters), "450000p" (parameters), "1.8MB", "2MiB", "900kB", "64KiB",
-// "4096B" (bytes of the table as stored). Plain decimals; throws on anything else.
+// "4096B" (bytes of the table as stored). Plain decimals; units in any case, blanks before them;
+// throws on anything else.
 Budget parse_budget(std::string_view text);
 
 // A budget on a given table.

@@ -108,6 +108,11 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
 
   // What is stored with trial t - 1 is the predictor that chooses plan t, which knows the trials
   // before t - 1: so does this first choice, whether the search begins or goes on.
+  // Every trial is stored already.
+  const auto stop = [&] {
+    leave_if_asked(hooks, nullptr);
+    return hooks.stop && hooks.stop();
+  };
   Clock::time_point begin = Clock::now();
   const std::span<const Trial> known(population);
   Trial trial = choose(t, known.first(known.empty() ? 0 : known.size() - 1));
@@ -125,7 +130,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     }
     // Lines 13 and 14: finetune a copy of Theta under its mask, measure it.
     begin = Clock::now();
-    const std::optional<double> fitness = prober.fitness(trial.sampled.plan, hooks.stop);
+    const std::optional<double> fitness = prober.fitness(trial.sampled.plan, stop);
     if (!fitness) {
       result.stopped = true;
       break;
@@ -143,8 +148,9 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
     result.waited_seconds += seconds_since(begin);
     if (hooks.log) hooks.log(trial_text(population.back(), chosen ? chosen->error : 0));
     if (hooks.progress) {
-      char detail[48];
-      std::snprintf(detail, sizeof(detail), "best fitness %.4f", best_fitness(population));
+      char detail[80];
+      std::snprintf(detail, sizeof(detail), "best plan at %.1f %% of the full-size model's score",
+                    100 * best_fitness(population));
       hooks.progress(
           {"search", static_cast<double>(t), static_cast<double>(options.num_iterations), detail});
     }

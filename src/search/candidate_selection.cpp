@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "model/threads.h"
 
 namespace bet {
 
@@ -55,17 +56,14 @@ Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count) {
   std::vector<std::optional<SampledPlan>> drawn(count);
-  const std::uint32_t num_threads =
-      std::clamp<std::uint32_t>(std::thread::hardware_concurrency(), 1, std::max(count, 1U));
+  const std::uint32_t of_all = std::min(static_cast<std::uint32_t>(num_threads()), count);
+  const auto draw_part = [&](std::uint32_t part) {
+    for (std::uint32_t i = part; i < count; i += of_all) drawn[i] = sampler.draw(seed, first + i);
+  };
   {
-    std::vector<std::jthread> threads;
-    for (std::uint32_t thread = 0; thread < num_threads; ++thread) {
-      threads.emplace_back([&, thread] {
-        for (std::uint32_t i = thread; i < count; i += num_threads) {
-          drawn[i] = sampler.draw(seed, first + i);
-        }
-      });
-    }
+    std::vector<std::jthread> others;
+    for (std::uint32_t part = 1; part < of_all; ++part) others.emplace_back(draw_part, part);
+    if (count > 0) draw_part(0);
   }
   std::vector<SampledPlan> plans;
   plans.reserve(count);

@@ -19,7 +19,7 @@ enum class Selection { kDeepSets, kSimple, kRandom };
 Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations,
                      std::size_t num_rules);
 
-// The plans number first, first + 1, ... under a seed, on all cores.
+// The plans number first, first + 1, ... under a seed, on num_threads() threads.
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count);
 

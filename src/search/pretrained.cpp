@@ -33,7 +33,7 @@ std::optional<Pretrained> from_cache(const std::filesystem::path& path, const st
                                      const TableShape& shape) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const Checkpoint kept = read_checkpoint(path);
-  BET_CHECK(kept.text("identity") == identity, path.string(), ": of other data or options");
+  BET_CHECK(kept.text("identity") == identity, path.string(), ": belongs to other data or options");
   Pretrained result;
   result.table = full_table(kept.tensor("table"), shape);
   if (kept.tensors.contains("weights")) result.table.weights = kept.tensor("weights");
@@ -68,28 +68,25 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
   };
   try {
     if (std::optional<Pretrained> found = from_cache(path, identity, shape)) {
-      log("pretrained model from " + path.string());
+      log("full-size model taken from " + path.string());
       return *found;
     }
   } catch (const Error& error) {
-    log(std::string("cache not used: ") + error.what());
+    log(std::string("the cache was not used: ") + error.what());
   }
 
   std::optional<Checkpoint> state;
   if (std::filesystem::exists(state_path)) state = read_checkpoint(state_path);
   BET_CHECK(!state || state->text("identity") == identity, state_path.string(),
-            ": written for other data or options");
+            ": was written for other data or options");
   TrainingHooks saving = hooks;
   saving.save = [&](const Checkpoint& checkpoint) {
     Checkpoint whole = checkpoint;
     whole.texts = {{"identity", identity}};
     write_checkpoint(whole, state_path);
   };
-  saving.stop = [&]() -> bool {
-    BET_CHECK(!hooks.stop || !hooks.stop(),
-              "stopped before the full-size model was trained; `bet resume` goes on from there");
-    return false;
-  };
+  saving.stop = nullptr;
+  saving.leave = [&] { return (hooks.leave && hooks.leave()) || (hooks.stop && hooks.stop()); };
   const SizePlan plan = full_plan(shape);
   const TrainingResult trained = train_to_convergence(
       split, graph, std::span(&plan, 1), model, schedule, saving, state ? &*state : nullptr)[0];
@@ -102,7 +99,7 @@ Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& sh
     keep(result, path, identity);
     std::filesystem::remove(state_path);  // the cache has it now
   } catch (const std::exception& error) {
-    log(std::string("cache not written: ") + error.what());
+    log(std::string("the cache was not written: ") + error.what());
   }
   return result;
 }

@@ -19,8 +19,8 @@ struct Pretrained {
 // Trains the full-size model on `graph` until validation no longer improves, or takes it from
 // `cache`, a folder that is made where missing. `identity` names all that decides the model: data,
 // split, backbone, options, seed, device. While it trains its state is kept in `state_path`, from
-// which it goes on if that is there. A cache that cannot be read or written is only logged. Throws
-// if the stop hook says so: without this model there is nothing to search with.
+// which it goes on if that is there. A cache that cannot be read or written is only logged. The
+// stop hook is taken as `leave`: without this model there is nothing to search with.
 Pretrained pretrain(const Split& split, const Graph& graph, const TableShape& shape,
                     const ModelOptions& model, const Schedule& schedule, const TrainingHooks& hooks,
                     const std::filesystem::path& cache, const std::string& identity,

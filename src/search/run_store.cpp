@@ -101,7 +101,7 @@ Value value_named(const std::string& text, std::initializer_list<Value> values, 
   for (const Value value : values) {
     if (name_of(value) == text) return value;
   }
-  fail(path, ": unknown word ", in_quotes(text));
+  fail(path, ": unknown value ", in_quotes(text));
 }
 
 Strategy parse_strategy(const std::string& text, const std::string& path) {
@@ -131,7 +131,7 @@ RunStore::RunStore(const std::filesystem::path& path, const std::string& identit
   execute(handle, path_, kSchema);
   Statement find(handle, path_, "SELECT identity FROM run");
   if (find.step()) {
-    BET_CHECK(find.text(0) == identity, path_, ": written for other data or options");
+    BET_CHECK(find.text(0) == identity, path_, ": was written for other data or options");
     return;
   }
   Statement insert(handle, path_, "INSERT INTO run VALUES (?)");

@@ -23,7 +23,7 @@ constexpr std::string_view kMagic = "BETCKPT1";
 template <typename Map>
 const auto& find(const Map& map, const std::string& name) {
   const auto it = map.find(name);
-  BET_CHECK(it != map.end(), "checkpoint without ", in_quotes(name));
+  BET_CHECK(it != map.end(), "the checkpoint has no ", in_quotes(name));
   return it->second;
 }
 

@@ -72,6 +72,10 @@ bool has_fit_state(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / "state.ckpt");
 }
 
+void drop_fit_state(const std::filesystem::path& folder) {
+  std::filesystem::remove(folder / "state.ckpt");
+}
+
 FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const FitOptions& options,
                     const TrainingHooks& hooks, const std::filesystem::path& folder,
                     const std::string& identity, bool resume) {
@@ -80,7 +84,7 @@ FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const F
   if (resume && has_fit_state(folder)) {
     state = read_checkpoint(state_path);
     BET_CHECK(state->text("identity") == identity, state_path.string(),
-              ": written for other data or options");
+              ": was written for other data or options");
   }
   FitResult result;
   std::string phase = "train";

@@ -50,6 +50,8 @@ inline FitResult fit_plan(const Split& split, const SizePlan& plan, const FitOpt
 
 // Whether `folder` has a state to go on from.
 bool has_fit_state(const std::filesystem::path& folder);
+// Removes it, if there is one.
+void drop_fit_state(const std::filesystem::path& folder);
 
 // The final model as kept in final.ckpt.
 struct FinalModel {

@@ -190,9 +190,9 @@ class Convergence {
     const auto highest = std::max_element(
         best_.begin(), best_.end(),
         [](const Best& a, const Best& b) { return a.metrics.score() < b.metrics.score(); });
-    char text[48];
-    std::snprintf(text, sizeof(text), "best %.5f at step %llu", highest->metrics.score(),
-                  static_cast<unsigned long long>(highest->step));
+    char text[64];
+    std::snprintf(text, sizeof(text), "best validation score %.4f at step %llu",
+                  highest->metrics.score(), static_cast<unsigned long long>(highest->step));
     return text;
   }
 
@@ -247,7 +247,7 @@ std::vector<TrainingResult> in_memory_of(const Graph& graph, std::span<const Siz
   const auto refuse = [&](const std::string& why) {
     fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
          megabytes(free), " are free", why,
-         "; what is saved of the run is kept, `bet resume` goes on from it");
+         "; what the run has saved is kept, and `bet resume` continues from it");
   };
   if (needed > free) refuse("");
   try {
@@ -278,6 +278,7 @@ std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
   };
   bool stopped = false;
   while (training.model().num_steps() < schedule.max_steps && !convergence.is_over()) {
+    leave_if_asked(hooks, hooks.save ? std::function<void()>(save) : nullptr);
     stopped = training.step();
     if (stopped) break;
     const bool measures = schedule.measures_after(training.model().num_steps());
@@ -301,14 +302,16 @@ std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizeP
   Training training(graph, plans, model, schedule, hooks);
   bool stopped = false;
   if (state != nullptr) restore(training.model(), *state);
+  const auto save = [&] { training.save(training.state()); };
   while (training.model().num_steps() < schedule.max_steps) {
+    leave_if_asked(hooks, hooks.save ? std::function<void()>(save) : nullptr);
     stopped = training.step();
     if (stopped) break;
     training.report("final training", schedule.max_steps, "");
-    if (training.save_is_due(false)) training.save(training.state());
+    if (training.save_is_due(false)) save();
   }
   training.pause();
-  if (hooks.save) training.save(training.state());
+  if (hooks.save) save();
   const std::vector<double> losses = training.model().take_mean_losses();
   std::vector<TrainingResult> results(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -325,6 +328,12 @@ std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizeP
 }
 
 }  // namespace
+
+void leave_if_asked(const TrainingHooks& hooks, const std::function<void()>& save) {
+  if (!hooks.leave || !hooks.leave()) return;
+  if (save) save();
+  throw Interrupted("stopped before the end");
+}
 
 std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
                                                  std::span<const SizePlan> plans,

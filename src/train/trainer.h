@@ -21,11 +21,16 @@ struct TrainingHooks {
   std::function<void(const std::string&)> log;
   // Asked before each step; true ends the training with the best so far.
   std::function<bool()> stop;
+  // Asked before each step; true saves the state, if there is `save`, and throws Interrupted.
+  std::function<bool()> leave;
   // Given the whole state every save_seconds, at the end, and after a measurement if saving has
   // taken little of the time since the last: enough to go on to the same bits.
   std::function<void(const Checkpoint&)> save;
   double save_seconds = 30;
 };
+
+// Throws Interrupted if hooks.leave says so, after `save`, which may be empty.
+void leave_if_asked(const TrainingHooks& hooks, const std::function<void()>& save);
 
 // One measurement of a training.
 struct Measurement {

@@ -11,6 +11,7 @@ namespace {
 
 using test::ProgramResult;
 using test::run_bet;
+using test::run_bet_serve;
 using test::TempFolder;
 using Json = nlohmann::json;
 
@@ -108,6 +109,20 @@ TEST(Cli, UsageErrorsExitWithTwo) {
   }
 }
 
+TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
+  const auto error = [](const ProgramResult& result) {
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err.substr(0, result.err.find('\n'));
+  };
+  EXPECT_EQ(error(run_bet({"train", "demo"})), "bet: unknown command 'train'; did you mean 'fit'?");
+  EXPECT_EQ(error(run_bet({"fit", "demo", "--bugdet", "5%"})),
+            "bet: unknown option '--bugdet'; did you mean '--budget'?");
+  EXPECT_EQ(error(run_bet_serve({"inspct", "x"})),
+            "bet-serve: unknown command 'inspct'; did you mean 'inspect'?");
+  EXPECT_EQ(error(run_bet_serve({"recommend", "x", "--usr", "1"})),
+            "bet-serve: unknown option '--usr'; did you mean '--user'?");
+}
+
 TEST(Cli, HelpAndVersionSucceed) {
   EXPECT_EQ(run_bet({"--help"}).exit_code, 0);
   EXPECT_EQ(run_bet({"data", "stats", "-h"}).exit_code, 0);
@@ -115,7 +130,7 @@ TEST(Cli, HelpAndVersionSucceed) {
 }
 
 TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {
-  for (const char* method : {"es", "mr", "sample"}) {
+  for (const char* method : {"search", "es", "mr", "sample"}) {
     for (const char* budget : {"5%", "30000p", "100kB", "0.1MiB", "300%"}) {
       const ProgramResult result =
           run_bet({"plan", "demo", "--budget", budget, "--method", method, "--json"});
@@ -125,9 +140,28 @@ TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {
       EXPECT_LE(json["used"]["bytes"], json["budget"]["bytes"]) << method << " " << budget;
     }
   }
-  const ProgramResult result = run_bet({"plan", "demo", "--budget", "0.1%"});
+  const ProgramResult result = run_bet({"plan", "demo", "--budget", "0.1%", "--method", "es"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.err.find("the smallest is 0.7813%"), std::string::npos) << result.err;
+}
+
+TEST(Cli, PlanShowsWhatASearchBeginsWith) {
+  const ProgramResult result = run_bet({"plan", "demo", "--budget", "5 %", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["budget"]["requested"], "5%");
+  ASSERT_EQ(json["plans"].size(), 7U) << "a quarter of the 30 plans that are probed by default";
+  for (const Json& plan : json["plans"]) EXPECT_EQ(plan["used"]["params"], 22'400);
+  EXPECT_EQ(json["plans"][0]["user_sizes"], (Json{{"6", 1200}, {"7", 800}}));
+  EXPECT_EQ(json["plans"][3]["user_share"], 1.0);
+  EXPECT_EQ(json["plans"][3]["item_sizes"], (Json{{"0", 1500}}));
+  const std::string text = run_bet({"plan", "demo", "--budget", "5%"}).out;
+  EXPECT_NE(text.find("budget  5%: at most 22,400 parameters, up to 90,632 bytes in fp32"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("`bet fit` begins with these plans"), std::string::npos) << text;
+  EXPECT_NE(run_bet({"plan", "demo", "--budget", "5%", "--method", "sample"}).out.find("at random"),
+            std::string::npos);
 }
 
 TEST(Cli, ListNamesWhatGetKnows) {

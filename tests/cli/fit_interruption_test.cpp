@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -22,16 +23,17 @@ using test::run_bet;
 using test::TempFolder;
 using Json = nlohmann::json;
 
-// Starts `bet` with its output thrown away. With `most_bytes` no file of it may grow larger:
-// writing then fails as on a full disk.
-pid_t start_bet(const std::vector<std::string>& line, rlim_t most_bytes = RLIM_INFINITY) {
+// Starts `bet` with stdout thrown away and stderr in a file. With `most_bytes` no file of it may
+// grow larger: writing then fails as on a full disk.
+pid_t start_bet(const std::vector<std::string>& line, rlim_t most_bytes = RLIM_INFINITY,
+                const std::string& err = "/dev/null") {
   const pid_t child = fork();
   if (child != 0) return child;
   std::vector<char*> arguments = {const_cast<char*>("bet")};
   for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   if (std::freopen("/dev/null", "w", stdout) == nullptr ||
-      std::freopen("/dev/null", "w", stderr) == nullptr) {
+      std::freopen(err.c_str(), "w", stderr) == nullptr) {
     _exit(99);
   }
   const rlimit limit = {most_bytes, most_bytes};
@@ -48,14 +50,18 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Sends the signal as soon as `ready`, and waits for the end.
-int run_until(const std::vector<std::string>& line, const std::function<bool()>& ready,
-              int signal_number) {
-  const pid_t child = start_bet(line);
+void wait_until(const std::function<bool()>& ready) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!ready() && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+// Sends the signal as soon as `ready`, and waits for the end.
+int run_until(const std::vector<std::string>& line, const std::function<bool()>& ready,
+              int signal_number, const std::string& err = "/dev/null") {
+  const pid_t child = start_bet(line, RLIM_INFINITY, err);
+  wait_until(ready);
   kill(child, signal_number);
   return wait_for(child);
 }
@@ -205,17 +211,12 @@ TEST(FitInterruption, CtrlCInTheSearchGoesOnToRetraining) {
 }
 
 // Ctrl-C in the search, then a kill in the retraining that follows: the search is over, and the
-// retraining of the plans that were best then is what is gone on with.
+// retraining of the plans that were best then is what is continued.
 TEST(FitInterruption, ASearchThatWasCutShortIsNotTakenUpAgain) {
   const TempFolder folder;
   std::vector<std::string> line = search_line(folder, "run");
   line.insert(line.end(), {"--iterations", "100000"});
   const pid_t child = start_bet(line);
-  const auto wait_until = [](const std::function<bool()>& ready) {
-    for (int i = 0; i < 60'000 && !ready(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  };
   wait_until(has_file(folder / "run/run.db-wal", kTwoProbes));
   kill(child, SIGINT);
   wait_until(has_file(folder / "run/checkpoint/state.ckpt"));
@@ -229,7 +230,112 @@ TEST(FitInterruption, ASearchThatWasCutShortIsNotTakenUpAgain) {
   EXPECT_GT(report["test"]["recall@20"], 0.15);
 }
 
-TEST(FitInterruption, ARunOfOtherDataIsNotGoneOnWith) {
+// Every file that a report compares as equal where two runs came to the same end.
+void expect_same_end(const TempFolder& folder, const std::string& run, const std::string& whole) {
+  const Json report = Json::parse(read_file(folder / run / "report.json"));
+  const Json expected = Json::parse(read_file(folder / whole / "report.json"));
+  for (const char* key : {"test", "validation", "steps", "interrupted"}) {
+    EXPECT_EQ(report[key], expected[key]) << run << " " << key;
+  }
+  EXPECT_EQ(read_file(folder / run / "checkpoint/final.ckpt"),
+            read_file(folder / whole / "checkpoint/final.ckpt"));
+}
+
+TEST(FitInterruption, ASearchThatWasCutShortIsContinuedOnDemand) {
+  const TempFolder folder;
+  // Ctrl-C comes while the second half of the plans is still to be probed.
+  const auto line = [&](const std::string& name) {
+    std::vector<std::string> words = search_line(folder, name);
+    words.insert(words.end(), {"--iterations", "40", "--finetune-epochs", "20"});
+    words.erase(std::find(words.begin(), words.end(), "--finetune-epochs"),
+                std::find(words.begin(), words.end(), "--retrain-top"));
+    return words;
+  };
+  ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
+  ASSERT_EQ(run_until(line("run"), has_file(folder / "run/run.db-wal", kTwoProbes), SIGINT), 0);
+  const Json cut = Json::parse(read_file(folder / "run/report.json"));
+  EXPECT_EQ(cut["interrupted"], true);
+  ASSERT_LT(cut["trials"].size(), 40U);
+  const std::string run = (folder / "run").string();
+  const ProgramResult shown = run_bet({"resume", run});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_NE(
+      shown.out.find("cut short after " + std::to_string(cut["trials"].size()) +
+                     " of 40 plans; to continue it: bet resume " + run + " --continue-search"),
+      std::string::npos)
+      << shown.out;
+  const ProgramResult resumed = run_bet({"resume", "--quiet", run, "--continue-search"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.out.find("cut short"), std::string::npos) << resumed.out;
+  expect_same_end(folder, "run", "whole");
+  const ProgramResult again = run_bet({"resume", "--quiet", run, "--continue-search"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_NE(again.err.find("its search is complete (40 of 40 plans)"), std::string::npos)
+      << again.err;
+  expect_same_end(folder, "run", "whole");
+}
+
+// SIGTERM in each phase: it is left within seconds, says how to continue it, and comes to the same
+// end.
+TEST(FitInterruption, SigtermSavesAndLeavesAndTheRunComesToTheSameEnd) {
+  const TempFolder folder;
+  ASSERT_EQ(run_bet(search_line(folder, "whole")).exit_code, 0);
+  const std::pair<const char*, std::uintmax_t> places[] = {
+      {"identity.txt", 0}, {"run.db-wal", kTwoProbes}, {"checkpoint/state.ckpt", 0}};
+  int number = 0;
+  for (const auto& [file, size] : places) {
+    SCOPED_TRACE(file);
+    const std::string run = "left-" + std::to_string(number++);
+    const std::string err = (folder / (run + ".err")).string();
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(
+        run_until(search_line(folder, run), has_file(folder / run / file, size), SIGTERM, err),
+        143);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    EXPECT_FALSE(std::filesystem::exists(folder / run / "report.json"));
+    EXPECT_NE(read_file(err).find("bet resume " + (folder / run).string()), std::string::npos)
+        << read_file(err);
+    const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    expect_same_end(folder, run, "whole");
+  }
+}
+
+TEST(FitInterruption, ASecondCtrlCStopsAtOnceAndSaysHowToContinue) {
+  const TempFolder folder;
+  const std::string err = (folder / "err").string();
+  const std::string run = (folder / "run").string();
+  const std::vector<std::string> line = {
+      "fit",   "demo",       "--quiet", "--method",    "es",     "--budget", "20%", "--schedule",
+      "paper", "--patience", "99",      "--max-steps", "100000", "--out",    run};
+  const pid_t child = start_bet(line, RLIM_INFINITY, err);
+  wait_until(has_file(folder / "run/checkpoint/state.ckpt"));
+  kill(child, SIGINT);
+  wait_until([&] { return !read_file(err).empty(); });
+  EXPECT_NE(read_file(err).find("finishing with the best so far; press Ctrl-C again"),
+            std::string::npos)
+      << read_file(err);
+  kill(child, SIGINT);
+  EXPECT_EQ(wait_for(child), 130);
+  EXPECT_NE(read_file(err).find("bet resume " + run), std::string::npos) << read_file(err);
+}
+
+TEST(FitInterruption, ResumeRefusesAnotherBudget) {
+  const TempFolder folder;
+  const std::string run = (folder / "run").string();
+  ASSERT_EQ(run_bet({"fit", "demo", "--quiet", "--method", "es", "--budget", "5%", "--effort",
+                     "quick", "--out", run})
+                .exit_code,
+            0);
+  const ProgramResult refused = run_bet({"resume", run, "--budget", "20%"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("was started with --budget 5%, not with --budget 20%"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(run_bet({"resume", "--quiet", "--threads", "1", run, "--budget", "5 %"}).exit_code, 0);
+}
+
+TEST(FitInterruption, ARunOfOtherDataIsNotContinued) {
   const TempFolder folder;
   const std::string data = (folder / "d.csv").string();
   ASSERT_EQ(
@@ -288,7 +394,7 @@ TEST(FitInterruption, ResumeSaysWhatIsNoRun) {
   const TempFolder folder;
   const ProgramResult result = run_bet({"resume", folder.path().string()});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.err.find("is no run folder"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("is not a run folder"), std::string::npos) << result.err;
   EXPECT_EQ(run_bet({"resume"}).exit_code, 2);
 }
 

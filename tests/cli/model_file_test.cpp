@@ -74,6 +74,63 @@ TEST(ModelFile, OfFitMeasuresAsTheCheckpointAndIsCountedToTheByte) {
   EXPECT_EQ(bytes.find("/tmp"), std::string::npos) << "no path of this machine";
 }
 
+// The facts about the quality on test that a file states of itself.
+Json stated(const std::string& file, const std::string& prefix) {
+  Json json = Json::object();
+  const Model model = Model::open(file);
+  for (const auto& [name, fact] : model.facts()) {
+    if (name.starts_with(prefix)) json[name.substr(prefix.size())] = std::get<double>(fact);
+  }
+  return json;
+}
+
+TEST(ModelFile, StatesItsOwnQualityAndNotThatOfTheTrainedModel) {
+  const TrainedRun run({"--budget", "5%", "--max-steps", "40"});
+  for (const char* precision : {"int8", "int4"}) {
+    for (const char* serving : {"graph", "materialised"}) {
+      SCOPED_TRACE(std::string(precision) + " " + serving);
+      const std::string file = run.exported({"--precision", precision, "--serving", serving});
+      EXPECT_EQ(stated(file, "test."), measured(file));
+      EXPECT_NE(stated(file, "test."), run.report["test"]);
+      EXPECT_EQ(stated(file, "test_fp32."), run.report["test"]);
+    }
+  }
+  EXPECT_EQ(Json::parse(read_file(run.path + "/report.json")), run.report)
+      << "the run's own file is still the same";
+  for (const auto& [precision, serving] : {std::pair("int8", "graph"), {"int4", "materialised"}}) {
+    SCOPED_TRACE(precision);
+    const TrainedRun small(
+        {"--budget", "5%", "--max-steps", "40", "--precision", precision, "--serving", serving});
+    EXPECT_EQ(small.report["test"], measured(small.model()));
+    EXPECT_EQ(stated(small.model(), "test."), small.report["test"]);
+    EXPECT_EQ(small.report["test_fp32"], measured(small.path)) << "the trained model's";
+    EXPECT_EQ(stated(small.model(), "test_fp32."), small.report["test_fp32"]);
+    EXPECT_NE(small.report["test"], small.report["test_fp32"]);
+  }
+}
+
+TEST(ModelFile, WrittenAgainInItsRunIsWhatTheReportIsAbout) {
+  const TrainedRun run({"--budget", "5%", "--max-steps", "40"});
+  const auto report = [&] { return Json::parse(read_file(run.path + "/report.json")); };
+  ASSERT_EQ(run_bet({"export", run.path, "--precision", "int4", "--threads", "1"}).exit_code, 0);
+  EXPECT_EQ(report()["test"], measured(run.model()));
+  EXPECT_EQ(report()["test_fp32"], run.report["test"]);
+  EXPECT_EQ(report()["used"]["file_bytes"], read_file(run.model()).size());
+  EXPECT_LT(report()["used"]["bytes"], run.report["used"]["bytes"]);
+  ASSERT_EQ(run_bet({"export", run.model()}).exit_code, 0) << "the file stands for its run";
+  EXPECT_EQ(report(), run.report);
+}
+
+TEST(ModelFile, WithoutSeenItemsCannotBeServedByGraph) {
+  const TrainedRun run({"--budget", "5%", "--max-steps", "20"});
+  const std::string out = (run.folder / "without.bet").string();
+  const ProgramResult refused = run_bet({"export", run.path, "--without-seen", "--out", out});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("--without-seen needs --serving materialised"), std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 TEST(ModelFile, InEveryPrecisionAndFormMeasuresAlmostTheSame) {
   const TrainedRun run;
   const auto full = run.report["test"]["recall@20"].get<double>();

@@ -76,9 +76,22 @@ TEST(Budget, WithoutALeastSizeTakesOneParameter) {
   EXPECT_GE(resolve_budget(parse_budget("0.0001%"), shape).params, 1U);
 }
 
+TEST(Budget, UnitsAreReadInAnyCaseAndAfterBlanks) {
+  const std::pair<const char*, const char*> pairs[] = {
+      {"5 %", "5%"},      {"2mb", "2MB"},          {"2mib", "2MiB"},      {"1.5 GiB", "1.5GiB"},
+      {"900KB", "900kB"}, {"450000 P", "450000p"}, {"640  kib", "640KiB"}};
+  for (const auto& [written, usual] : pairs) {
+    const Budget budget = parse_budget(written);
+    EXPECT_EQ(budget.text, usual);
+    EXPECT_EQ(resolve_budget(budget, kGowalla).params,
+              resolve_budget(parse_budget(usual), kGowalla).params)
+        << written;
+  }
+}
+
 TEST(Budget, RefusesWhatIsNoBudget) {
-  for (const char* text : {"", "5", "%", "5 %", "-5%", "5e1%", "1.5p", "0%", "0MB", "two MB", "2mb",
-                           "2M", "5%%", "0x2p", "NaN%", "1,5MB", " 5%"}) {
+  for (const char* text : {"", "5", "%", "-5%", "5e1%", "1.5p", "0%", "0MB", "two MB", "2M", "5%%",
+                           "0x2p", "NaN%", "1,5MB", " 5%"}) {
     EXPECT_NE(error_of([&] { parse_budget(text); }).find("budget '"), std::string::npos) << text;
   }
 }

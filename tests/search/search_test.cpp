@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <torch/torch.h>
 
+#include "model/threads.h"
 #include "search/bet_search.h"
 #include "search/pretrained.h"
 #include "support/expect_error.h"
@@ -79,6 +81,29 @@ TEST(Candidates, AreThoseOfTheSampler) {
   for (std::uint64_t i = 0; i < 9; ++i) {
     EXPECT_TRUE(drawn[i].plan == toy.sampler.draw(5, 70 + i).plan);
   }
+}
+
+double cpu_seconds(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(Candidates, AreDrawnByNoMoreThreadsThanWereAskedFor) {
+  const Toy toy;
+  const int before = num_threads();
+  set_num_threads(1);
+  const double thread = cpu_seconds(RUSAGE_THREAD);
+  const double process = cpu_seconds(RUSAGE_SELF);
+  draw_candidates(toy.sampler, 5, 0, 2000);
+  const double of_thread = cpu_seconds(RUSAGE_THREAD) - thread;
+  const double of_process = cpu_seconds(RUSAGE_SELF) - process;
+  set_num_threads(before);
+  ASSERT_GT(of_process, 0.01);
+  EXPECT_GT(of_thread, 0.8 * of_process) << "all the work is this thread's";
 }
 
 TEST(Candidates, AreChosenByEachStrategy) {
@@ -266,6 +291,18 @@ TEST(Search, AStopEndsItWithWhatIsThere) {
   const SearchResult result = toy.search(folder / "run.db", hooks);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.population.size(), 4U);
+}
+
+TEST(Search, LeavesWhenAskedToAndGoesOnToTheSamePopulation) {
+  const Toy toy;
+  const TempFolder folder;
+  int asked = 0;
+  TrainingHooks hooks;
+  hooks.leave = [&] { return ++asked == 23; };  // within the fifth probe of five steps each
+  EXPECT_THROW(toy.search(folder / "left.db", hooks), Interrupted);
+  EXPECT_EQ(RunStore(folder / "left.db", "toy").trials(toy.shape).size(), 4U);
+  expect_same(toy.search(folder / "left.db").population,
+              toy.search(folder / "whole.db").population);
 }
 
 TEST(Search, RefusesNoIterationsAndTakesOneCandidate) {

@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include "cli/fit_phases.h"
+#include "cli/fit_summary.h"
+#include "cli/report.h"
+#include "cli/run_progress.h"
+#include "support/toy_data.h"
+
+namespace bet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST(JsonText, ReplacesWhatIsNotUtf8) {
+  const Json json = {{"name", "caf\xe9"}};
+  EXPECT_EQ(json_text(json), "{\"name\":\"caf\xef\xbf\xbd\"}");
+}
+
+Json report_of(const char* requested, std::uint64_t params, std::uint64_t bytes, bool full) {
+  const Json quality = {{"recall@20", 0.25}, {"ndcg@20", 0.125}};
+  return {{"budget",
+           {{"requested", requested},
+            {"params", params},
+            {"bytes", bytes},
+            {"precision", "fp32"},
+            {"covers_full", full}}},
+          {"used", {{"params", 300}, {"share", 0.0469}, {"bytes", 1300}, {"precision", "fp32"}}},
+          {"trials", Json::array()},
+          {"validation", quality},
+          {"test", quality}};
+}
+
+TEST(FitSummary, SaysWhatWasAskedAllowedAndUsedWithUnits) {
+  EXPECT_EQ(budget_text(report_of("5%", 22'400, 90'632, false)),
+            "5%: at most 22,400 parameters, up to 90,632 bytes in fp32");
+  EXPECT_EQ(budget_text(report_of("2MB", 499'742, 2'000'000, false)),
+            "2MB: at most 2,000,000 bytes in fp32, enough for 499,742 parameters");
+  EXPECT_EQ(budget_text(report_of("2MB", 336'000, 1'345'032, true)),
+            "2MB: holds the full table of 336,000 parameters, 1,345,032 bytes in fp32; nothing "
+            "needs to be cut");
+  const std::string text = fit_summary(report_of("5%", 22'400, 90'632, false), "runs/x");
+  EXPECT_NE(text.find("used        300 parameters (4.69 % of the full table), 1,300 bytes in fp32"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find('{'), std::string::npos) << text;
+  EXPECT_EQ(text.find("cut short"), std::string::npos) << text;
+}
+
+TEST(FitSummary, SaysThatASearchWasCutShortAndWhatTheFileLost) {
+  Json report = report_of("5%", 22'400, 90'632, false);
+  report["planned_trials"] = 30;
+  report["trials"] = {1, 2, 3};
+  report["test_fp32"] = {{"recall@20", 0.5}, {"ndcg@20", 0.5}};
+  const std::string text = fit_summary(report, "runs/x");
+  EXPECT_NE(text.find("search      cut short after 3 of 30 plans; to continue it: bet resume "
+                      "runs/x --continue-search\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("recall@20 0.5000  ndcg@20 0.5000  as trained"), std::string::npos) << text;
+}
+
+TEST(RunProgress, NumbersThePhasesAndEstimatesTheWhole) {
+  RunProgress progress({{"a", "first", 100}, {"b", "second", 300}});
+  progress.note({"a", 0, 50, ""}, 10);
+  EXPECT_EQ(progress.line(), "1/2 first   0.0%") << "no pace yet";
+  progress.note({"a", 25, 50, "best validation score 0.1"}, 11);
+  EXPECT_EQ(progress.line().find("ETA"), std::string::npos) << "one second is too short";
+  progress.note({"a", 25, 50, "best validation score 0.1"}, 20);
+  // Ten seconds for half of it: ten for the rest, sixty for three times the work.
+  EXPECT_EQ(progress.line(), "1/2 first  50.0%  best validation score 0.1  ETA 1m 10s");
+  EXPECT_EQ(progress.last_line(false), "1/2 first 100.0%  best validation score 0.1");
+  EXPECT_EQ(progress.last_line(true), "1/2 first cut short at 50.0%  best validation score 0.1");
+  progress.set_work("b", 100);
+  EXPECT_NE(progress.line().find("ETA 0m 30s"), std::string::npos) << progress.line();
+  progress.note({"b", 1, 4, ""}, 25);
+  progress.note({"b", 3, 4, ""}, 29);
+  EXPECT_EQ(progress.line(), "2/2 second  75.0%  ETA 0m 02s");
+}
+
+TEST(RunProgress, GuessesNothing) {
+  RunProgress progress(
+      {{"pretrain", "full-size model", 10}, {"", "pep", 0}, {"train", "training", 5}});
+  progress.note({"pretrain", 0, 10, ""}, 0);
+  progress.note({"pretrain", 5, 10, ""}, 100);
+  EXPECT_EQ(progress.line(), "1/3 full-size model  50.0%") << "of the method nothing is known";
+  progress.note({"prune", 0, 10, ""}, 200);
+  progress.note({"prune", 5, 10, ""}, 300);
+  EXPECT_EQ(progress.line(), "2/3 pep, prune  50.0%");
+  progress.note({"train", 0, 10, ""}, 400);
+  progress.note({"train", 0, 10, ""}, 500);
+  EXPECT_EQ(progress.line(), "3/3 training   0.0%") << "nothing was done: no pace";
+  RunProgress plain({});
+  plain.note({"download", 0, 0, "1 MB"}, 0);
+  plain.note({"download", 0, 0, "9 MB"}, 9);
+  EXPECT_EQ(plain.line(), "download  9 MB");
+}
+
+TEST(FitPhases, AreThoseOfTheRun) {
+  const Split split = test::toy_split();
+  const auto titles = [&](const Config& entries, bool nothing_to_cut) {
+    Config all = {{"data", "demo"}, {"budget", "5%"}};
+    all.insert(all.end(), entries.begin(), entries.end());
+    std::string text;
+    for (const Phase& phase : phases_of(parse_fit_options(all), split, nothing_to_cut)) {
+      text += phase.title + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(titles({}, false), "full-size model search training final training ");
+  EXPECT_EQ(titles({}, true), "training final training ");
+  EXPECT_EQ(titles({{"method", "es"}, {"final", "train"}}, false), "training ");
+  EXPECT_EQ(titles({{"method", "pep"}}, false), "full-size model pep training final training ");
+}
+
+}  // namespace
+}  // namespace bet
