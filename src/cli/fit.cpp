@@ -23,6 +23,7 @@
 #include "cli/run_identity.h"
 #include "cli/text.h"
 #include "data/byte_stream.h"
+#include "model/blas.h"
 #include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
@@ -235,6 +236,16 @@ class FitRun {
     run.keep_identity(run_identity(options_, hash));
     watch_termination(run.path());
     say(run, data_text(about_data));
+    if (!dataset.columns.empty()) say(run, "columns: " + dataset.columns);
+    if (const std::string note = split_note(dataset, parse_split_kind(options_.data.split));
+        !note.empty()) {
+      say(run, note);
+    }
+    if (fit.device.is_cpu() && find_backbone(options_.backbone).multiplies &&
+        multiplies_with_reference_blas()) {
+      say(run, "LibTorch found only the reference BLAS here, with which " + options_.backbone +
+                   " trains several times slower; `apt install libopenblas0-pthread` replaces it");
+    }
     if (budget.covers_full && !options_.budget.empty()) {
       say(run, "the budget holds the full table: nothing needs to be cut");
     }

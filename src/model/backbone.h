@@ -88,6 +88,7 @@ struct BackboneKind {
   bool uses_graph = false;             // rows of size 0 have vectors too, from their neighbours
   std::uint32_t tables = 1;            // embeddings of a user or an item (TableShape)
   double l2 = 1e-4;                    // METHOD section 6
+  bool multiplies = false;             // matrices: the speed of a CPU's BLAS counts
   std::uint32_t layers_in_vector = 0;  // of dim columns each, behind the table's, when materialised
   FastTraining fast = {};
   std::uint32_t workspace = 0;  // floats by row that a step takes beside tables, over dim; about

@@ -362,6 +362,7 @@ extern const BackboneKind kNcf;
 const BackboneKind kNcf = {.name = "ncf",
                            .tables = 2,
                            .l2 = 1e-2,
+                           .multiplies = true,
                            .fast = {.user_passes = 10,
                                     .learning_rate = 0.8,
                                     .weights_rate = 0.1,

@@ -331,6 +331,7 @@ extern const BackboneKind kNgcf;
 const BackboneKind kNgcf = {.name = "ngcf",
                             .uses_graph = true,
                             .l2 = 1e-3,
+                            .multiplies = true,
                             .layers_in_vector = kLayers,
                             .fast = {.weights_rate = 0.03, .max_steps = 800},
                             .workspace = 40,

@@ -1,7 +1,9 @@
+#include <ATen/Context.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -325,6 +327,31 @@ TEST(Fit, ReportsDataWhoseNameIsNotUtf8) {
                            (folder / "run").string()});
   ASSERT_TRUE(report.is_object());
   EXPECT_EQ(report["dataset"]["name"], "caf\xef\xbf\xbd");
+}
+
+// Debian's LibTorch takes whatever BLAS the loader finds first.
+TEST(Fit, WarnsOfTheReferenceBlasWhereABackboneMultiplies) {
+  const TempFolder folder;
+  const auto says = [&](const char* backbone, const char* libraries) {
+    if (libraries != nullptr) ::setenv("LD_LIBRARY_PATH", libraries, 1);
+    const ProgramResult result =
+        run_bet({"fit", "demo", "--method", "es", "--budget", "10%", "--max-steps", "1",
+                 "--backbone", backbone, "--overwrite", "--out", (folder / "run").string()});
+    ::unsetenv("LD_LIBRARY_PATH");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err.find("`apt install libopenblas0-pthread`") != std::string::npos;
+  };
+  constexpr const char* kReference = "/usr/lib/x86_64-linux-gnu/blas";
+  constexpr const char* kOpenBlas = "/usr/lib/x86_64-linux-gnu/openblas-pthread";
+  const auto has = [](const char* libraries) {
+    return std::filesystem::exists(std::filesystem::path(libraries) / "libblas.so.3");
+  };
+  if (at::hasMKL() || !has(kReference) || !has(kOpenBlas)) {
+    GTEST_SKIP() << "needs Debian's reference BLAS and OpenBLAS, and a LibTorch without MKL";
+  }
+  EXPECT_TRUE(says("ncf", kReference));
+  EXPECT_FALSE(says("mf", kReference)) << "nothing is multiplied";
+  EXPECT_FALSE(says("ncf", kOpenBlas));
 }
 
 TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
