@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Trains small data sets with every backbone and five seeds, and keeps one JSON line for each run.
 
-  tools/measure_lengths.py run BET DATA_FOLDER OUT.jsonl [DEVICE [JOBS]]    runs what OUT does not have yet
-  tools/measure_lengths.py table BEFORE.jsonl AFTER.jsonl                   two versions as a Markdown table
+  tools/measure_lengths.py run BET DATA_FOLDER OUT.jsonl GROUP [DEVICE [JOBS]]   runs what OUT does not have yet
+  tools/measure_lengths.py table BEFORE.jsonl AFTER.jsonl                        two versions as a Markdown table
 
-DATA_FOLDER has ml-100k/u.data and ml-latest-small/ratings.csv; the synthetic sets are made by BET. JOBS runs
-are made at a time (default 1), each with one thread. The table is that of docs/results.md.
+GROUP: `first`, the data sets on which the rule for the length of a schedule was made, or `fresh`, others for its
+check. DATA_FOLDER is as ../shared/data; the synthetic sets are made by BET, the small ones of Gowalla and
+Yelp2018 are their first 2,000 users. JOBS runs are made at a time (default 1), each with one thread.
 """
 import concurrent.futures
 import json
@@ -18,8 +19,11 @@ import threading
 
 # Users, items, interactions, clusters, seed of `bet data synth`.
 SYNTHETIC = {"synth-a": (1000, 800, 20000, 8, 21), "synth-b": (4000, 1000, 60000, 20, 22),
-             "synth-c": (1500, 6000, 90000, 12, 23), "synth-d": (6000, 3000, 250000, 30, 24)}
-DATA = ("demo", "ml-100k", "ml-latest-small", *SYNTHETIC)
+             "synth-c": (1500, 6000, 90000, 12, 23), "synth-d": (6000, 3000, 250000, 30, 24),
+             "synth-e": (800, 2500, 30000, 6, 31), "synth-f": (3000, 3000, 45000, 15, 32),
+             "synth-g": (2500, 700, 120000, 10, 33), "synth-h": (8000, 5000, 160000, 40, 34)}
+GROUPS = {"first": ("demo", "ml-100k", "ml-latest-small", "synth-a", "synth-b", "synth-c", "synth-d"),
+          "fresh": ("gowalla-2000", "yelp2018-2000", "synth-e", "synth-f", "synth-g", "synth-h")}
 BACKBONES = ("lightgcn", "mf", "ncf", "ngcf")
 METHODS = {"full": ["--method", "full"], "es": ["--method", "es", "--budget", "10%"],
            "bet": ["--method", "bet", "--budget", "10%", "--effort", "quick"]}
@@ -32,16 +36,24 @@ def read(path):
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def sources(bet, folder, work):
-    paths = {"demo": "demo", "ml-100k": f"{folder}/ml-100k/u.data",
-             "ml-latest-small": f"{folder}/ml-latest-small/ratings.csv"}
-    for name, values in SYNTHETIC.items():
-        paths[name] = f"{work}/{name}.csv"
+def source(bet, folder, work, name):
+    """The path of a data set, which is made in `work` if it is not there as it is."""
+    if name in SYNTHETIC:
         options = ("--users", "--items", "--interactions", "--clusters", "--seed")
-        subprocess.run([bet, "data", "synth", paths[name],
-                        *(word for pair in zip(options, map(str, values)) for word in pair)],
+        subprocess.run([bet, "data", "synth", f"{work}/{name}.csv",
+                        *(word for pair in zip(options, map(str, SYNTHETIC[name])) for word in pair)],
                        check=True)
-    return paths
+        return f"{work}/{name}.csv"
+    if name.endswith("-2000"):
+        pairs = []
+        for part in ("train", "test"):
+            for line in pathlib.Path(folder, name[:-5], f"{part}.txt").read_text().splitlines():
+                user, *items = line.split()
+                pairs += [f"{user},{item}" for item in items if int(user) < 2000]
+        pathlib.Path(work, f"{name}.csv").write_text("user,item\n" + "\n".join(pairs) + "\n")
+        return f"{work}/{name}.csv"
+    return {"demo": "demo", "ml-100k": f"{folder}/ml-100k/u.data",
+            "ml-latest-small": f"{folder}/ml-latest-small/ratings.csv"}[name]
 
 
 def run_one(bet, source, key, device):
@@ -58,13 +70,13 @@ def run_one(bet, source, key, device):
             "ndcg": round(report["test"]["ndcg@20"], 5), "steps": report["steps"]}
 
 
-def run(bet, folder, out, device="cpu", jobs="1"):
+def run(bet, folder, out, group, device="cpu", jobs="1"):
     done = {tuple(line[name] for name in KEY) for line in read(out)}
     keys = [(data, backbone, method, seed) for seed in SEEDS for backbone in BACKBONES
-            for method in METHODS for data in DATA]
+            for method in METHODS for data in GROUPS[group]]
     lock = threading.Lock()
     with tempfile.TemporaryDirectory() as work:
-        paths = sources(bet, folder, work)
+        paths = {name: source(bet, folder, work, name) for name in GROUPS[group]}
 
         def measure(key):
             line = run_one(bet, paths[key[0]], key, device)
@@ -88,9 +100,11 @@ def table(before, after):
     print("| backbone, method | data | before | now | change | lengths now |\n|---|---|---|---|---|---|")
     for backbone in BACKBONES:
         for method in METHODS:
-            for data in DATA:
+            for data in [name for names in GROUPS.values() for name in names]:
                 old, new = ([line for line in lines if (line["data"], line["backbone"], line["method"])
                              == (data, backbone, method)] for lines in (before, after))
+                if not old or not new:
+                    continue
                 (old_mean, old_text), (new_mean, new_text) = cell(old), cell(new)
                 lengths = sorted({line["steps"]["best"] for line in new})
                 print(f"| {backbone}, `{method}` | {data} | {old_text} | {new_text} "
@@ -98,7 +112,7 @@ def table(before, after):
 
 
 def main():
-    if len(sys.argv) in (5, 6, 7) and sys.argv[1] == "run":
+    if len(sys.argv) in (6, 7, 8) and sys.argv[1] == "run" and sys.argv[5] in GROUPS:
         run(*sys.argv[2:])
     elif len(sys.argv) == 4 and sys.argv[1] == "table":
         table(*sys.argv[2:])
