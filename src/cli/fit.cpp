@@ -232,8 +232,8 @@ class FitRun {
     }
     RunFolder& run = *folder_of_run;
     if (!options_.resume) run.write_config(options_.to_config());
-    run.keep_identity(run_identity(options_, hash));
     watch_termination(run.path());
+    run.keep_identity(run_identity(options_, hash));
     say(run, data_text(about_data));
     if (budget.covers_full && !options_.budget.empty()) {
       say(run, "the budget holds the full table: nothing needs to be cut");
