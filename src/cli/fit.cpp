@@ -233,8 +233,8 @@ class FitRun {
     }
     RunFolder& run = *folder_of_run;
     if (!options_.resume) run.write_config(options_.to_config());
-    run.keep_identity(run_identity(options_, hash));
     watch_termination(run.path());
+    run.keep_identity(run_identity(options_, hash));
     say(run, data_text(about_data));
     if (!dataset.columns.empty()) say(run, "columns: " + dataset.columns);
     if (const std::string note = split_note(dataset, parse_split_kind(options_.data.split));
