@@ -51,9 +51,9 @@ const at::Tensor& Checkpoint::tensor(const std::string& name) const { return fin
 void save_metrics(Checkpoint& checkpoint, const std::string& name, const Metrics& metrics) {
   checkpoint.numbers[name + " users"] = static_cast<double>(metrics.num_users);
   for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
-    checkpoint.numbers[name + " recall" + cutoff] = metrics.recall[i];
-    checkpoint.numbers[name + " ndcg" + cutoff] = metrics.ndcg[i];
+    const std::string cutoff = std::to_string(kCutoffs[i]);
+    checkpoint.numbers[name + " recall@" + cutoff] = metrics.recall[i];
+    checkpoint.numbers[name + " ndcg@" + cutoff] = metrics.ndcg[i];
   }
 }
 
@@ -61,9 +61,9 @@ Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name) {
   Metrics metrics;
   metrics.num_users = static_cast<std::uint64_t>(checkpoint.number(name + " users"));
   for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    const std::string cutoff = "@" + std::to_string(kCutoffs[i]);
-    metrics.recall[i] = checkpoint.number(name + " recall" + cutoff);
-    metrics.ndcg[i] = checkpoint.number(name + " ndcg" + cutoff);
+    const std::string cutoff = std::to_string(kCutoffs[i]);
+    metrics.recall[i] = checkpoint.number(name + " recall@" + cutoff);
+    metrics.ndcg[i] = checkpoint.number(name + " ndcg@" + cutoff);
   }
   return metrics;
 }
