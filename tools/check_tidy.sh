@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# tools/check_tidy.sh [all]: clang-tidy over all sources of src/, or over those that changed lately (or
-# include a header that did): since the last commit that is half a day older than the newest, and in the
-# working tree. clang-tidy 14 cannot parse LibTorch's headers as C++20, 16 can.
+# tools/check_tidy.sh [all]: clang-tidy over all sources of src/, or over those that changed lately: since the
+# last commit that is half a day older than the newest, and in the working tree. A header that changed is seen
+# through the source of its name, or the first that includes it. clang-tidy 14 cannot parse LibTorch's headers
+# as C++20, 16 can.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build
@@ -14,10 +15,15 @@ if [ "${1:-}" != all ]; then
   base=$(git rev-list -1 --before=$((newest - 12 * 3600)) HEAD)
   changed=$(git diff --name-only "${base:-$(git hash-object -t tree /dev/null)}" -- src include
     git ls-files -o --exclude-standard src include)
-  headers=$(grep -E '\.(h|inc)$' <<<"$changed" | sed -E 's,^(src|include)/,,' || true)
   including=
-  # shellcheck disable=SC2086  # words
-  [ -z "$headers" ] || including=$(grep -lF "$(sed 's/.*/"&"/' <<<"$headers")" $sources || true)
+  for header in $(grep -E '\.(h|inc)$' <<<"$changed" || true); do
+    if [ -f "${header%.*}.cpp" ]; then
+      including+="${header%.*}.cpp"$'\n'
+    else
+      # shellcheck disable=SC2086  # words
+      including+="$(grep -lF "\"${header#*/}\"" $sources | head -1 || true)"$'\n'
+    fi
+  done
   sources=$(comm -12 <(sort <<<"$sources") <(printf '%s\n%s\n' "$changed" "$including" | sort -u))
 fi
 # What is not compiled here (without CUDA, with a library that is missing) cannot be looked at.

@@ -15,7 +15,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Thrown by work that was asked to stop before its end, once what it needs to be continued is saved.
+// Thrown by work that was asked to stop before its end, once what it needs to be continued is
+// saved.
 class Interrupted : public Error {
  public:
   using Error::Error;

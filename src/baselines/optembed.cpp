@@ -203,7 +203,7 @@ class OptEmbedSearch {
     const Evaluator evaluator(input_.split, HeldOut::kValidation, input_.graph);
     const auto score = [&](const FieldSizes& sizes) -> std::optional<double> {
       const bool owed = evolution_.ranking().empty();  // the first is needed for a plan
-      leave_if_asked(input_.hooks, nullptr);  // goes on from the last state that was saved
+      leave_if_asked(input_.hooks, nullptr);           // goes on from the last state that was saved
       if (!owed && input_.hooks.stop && input_.hooks.stop()) return std::nullopt;
       gates_.set_sizes(sizes);
       const Ranking ranking = model_.ranking();

@@ -45,7 +45,7 @@ std::vector<Phase> phases_of(const FitCommand& options, const Split& split, bool
 void set_training_work(RunProgress& progress, double columns, double widest,
                        const Schedule& schedule, const Pretrained* full) {
   const std::uint64_t steps = full != nullptr ? full->steps : schedule.max_steps;
-  const std::uint64_t best = full != nullptr ? full->best_step : schedule.max_steps;
+  const std::uint64_t best = full != nullptr ? full->best_length : schedule.max_steps;
   progress.set_work(kTrain, columns * static_cast<double>(steps));
   progress.set_work(kFinal, widest * static_cast<double>(best));
 }

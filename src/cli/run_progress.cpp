@@ -1,12 +1,13 @@
 #include "cli/run_progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace bet {
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   char text[32];
   if (whole >= 3600) {
     std::snprintf(text, sizeof(text), "%ldh %02ldm", whole / 3600, whole / 60 % 60);

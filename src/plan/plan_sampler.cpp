@@ -177,8 +177,8 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                                 std::uint64_t index) const {
   BET_CHECK(origin.user_share >= 0 && origin.user_share <= 1 && origin.user_shape > 0 &&
                 origin.item_shape > 0,
-            "cannot make a plan of user share ", origin.user_share, " and shapes ", origin.user_shape, ", ",
-            origin.item_shape);
+            "cannot make a plan of user share ", origin.user_share, " and shapes ",
+            origin.user_shape, ", ", origin.item_shape);
   const TableShape drawn = shape_of(index);
   const std::uint64_t for_users = size_of_users(origin.user_share, drawn);
   RandomStream user_random(seed, "plan user values", index);
@@ -191,7 +191,8 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
 }
 
 SizePlan PlanSampler::sided_plan(double user_share) const {
-  BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share, " is not between 0 and 1");
+  BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share,
+            " is not between 0 and 1");
   const std::uint64_t for_users = size_of_users(user_share, shape_);
   const std::vector<double> equal(std::max(user_order_.size(), item_order_.size()), 1.0);
   const std::span<const double> values(equal);
