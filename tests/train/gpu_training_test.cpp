@@ -87,7 +87,8 @@ TEST_F(GpuTraining, SameSeedSameBits) {
   const SizePlan plan = test::toy_plan(split, 12);
   for (const std::uint32_t pool : {1U, kPool}) {
     const auto run = [&] {
-      return train_steps(graph, std::span(&plan, 1), {}, schedule_of(pool), 60, {})[0].table.values;
+      return train_steps(graph, std::span(&plan, 1), {}, schedule_of(pool).of_length(60), {})[0]
+          .table.values;
     };
     EXPECT_TRUE(torch::equal(run(), run()));
   }
@@ -124,7 +125,7 @@ TEST_F(GpuTraining, ALossThatIsNoNumberNamesItsStep) {
   schedule.learning_rate = 1e30;
   const auto error = [&](const at::Device& device) {
     const Graph graph = make_graph(split, TrainingPart::kTrain).to(device);
-    return test::error_of([&] { train_steps(graph, std::span(&plan, 1), {}, schedule, 100, {}); });
+    return test::error_of([&] { train_steps(graph, std::span(&plan, 1), {}, schedule, {}); });
   };
   EXPECT_EQ(error(gpu()).substr(0, 22), error(at::kCPU).substr(0, 22));
 }

@@ -27,8 +27,11 @@ MaskedTable table_of(std::size_t plan, double length = 0) {
 
 // Trainings whose validation by plan and length is made up, and which remember what was asked for.
 struct MadeUpTrainings {
-  std::vector<std::map<std::uint64_t, double>> scores;  // by plan: of each length
-  std::vector<bool> overfit = std::vector<bool>(scores.size());
+  MadeUpTrainings(std::vector<std::map<std::uint64_t, double>> of_lengths, std::vector<bool> fell)
+      : scores(std::move(of_lengths)), overfit(std::move(fell)) {}
+
+  std::vector<std::map<std::uint64_t, double>> scores;                    // by plan: of each length
+  std::vector<bool> overfit;                                              // by plan
   std::vector<std::pair<std::uint64_t, std::vector<std::size_t>>> asked;  // lengths and plans
   std::uint64_t killed_at = 0;                                            // length; 0: none
   std::uint64_t stopped_at = 0;
@@ -96,7 +99,7 @@ void expect_best(const std::vector<TrainingResult>& results) {
 }
 
 TEST(TrainingLength, TriesMoreLengthsOnlyWhereLessMayBeBetter) {
-  MadeUpTrainings made_up{kScores, kOverfit};
+  MadeUpTrainings made_up(kScores, kOverfit);
   expect_best(made_up.run());
   const std::vector<std::size_t> all = {0, 1, 2, 3, 4};
   const std::vector<std::size_t> some = {2, 3, 4};
@@ -106,7 +109,7 @@ TEST(TrainingLength, TriesMoreLengthsOnlyWhereLessMayBeBetter) {
 }
 
 TEST(TrainingLength, WhereTheWholeIsBestThreeLengthsAreEnough) {
-  MadeUpTrainings made_up{{kScores[0]}};
+  MadeUpTrainings made_up({kScores[0]}, {false});
   const TrainingResult result = made_up.run()[0];
   EXPECT_EQ(result.best_length, 320U);
   EXPECT_EQ(result.steps, 320U + 40 + 10);
@@ -118,10 +121,10 @@ TEST(TrainingLength, ResumesFromAnyTrainingToTheSameResult) {
     Checkpoint state;
     TrainingHooks hooks;
     hooks.save = [&](const Checkpoint& checkpoint) { state = checkpoint; };
-    MadeUpTrainings dies{kScores, kOverfit};
+    MadeUpTrainings dies(kScores, kOverfit);
     dies.killed_at = killed_at;
     EXPECT_THROW(dies.run(hooks), Error);
-    MadeUpTrainings resumes{kScores, kOverfit};
+    MadeUpTrainings resumes(kScores, kOverfit);
     expect_best(resumes.run({}, &state));
     EXPECT_EQ(resumes.resumed_at, killed_at);
     EXPECT_EQ(resumes.asked[0], dies.asked.back());
@@ -130,7 +133,7 @@ TEST(TrainingLength, ResumesFromAnyTrainingToTheSameResult) {
 }
 
 TEST(TrainingLength, AStopKeepsTheBestOfTheTrainingsThatEnded) {
-  MadeUpTrainings made_up{kScores, kOverfit};
+  MadeUpTrainings made_up(kScores, kOverfit);
   made_up.stopped_at = 80;
   const std::vector<TrainingResult> results = made_up.run();
   EXPECT_EQ(made_up.asked.back().first, 80U);
@@ -142,7 +145,7 @@ TEST(TrainingLength, AStopKeepsTheBestOfTheTrainingsThatEnded) {
 }
 
 TEST(TrainingLength, ProgressNeverExceedsItsTotal) {
-  MadeUpTrainings made_up{kScores, kOverfit};
+  MadeUpTrainings made_up(kScores, kOverfit);
   TrainingHooks hooks;
   double highest = 0;
   hooks.progress = [&](const Progress& progress) {
