@@ -106,6 +106,7 @@ RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
     num_params_ += std::uint64_t{size} * form.values_per_column * counts_.back();
     if (counts_.back() > 0) width_ = size * form.values_per_column;
   }
+  if (form.layout == RowLayout::kMasked) width_ = 0;  // found in the bitmaps
   BET_CHECK(rows == num_rows, what, ": has sizes for ", rows, " rows instead of ", num_rows);
   const std::uint64_t stored = rows - counts_[0];
   const std::uint64_t mask = form.layout == RowLayout::kMasked ? bitmap_bytes(form.max_columns) : 0;
@@ -124,15 +125,13 @@ RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
     check_values(form.precision, group.rows, what);
     if (mask > 0) {
       group.bitmaps = bitmaps.data() + first_row * mask;
-      check_bitmaps(group, size, what);
+      const std::uint32_t columns = check_bitmaps(group, size, what);
+      width_ = std::max(width_, columns * form.values_per_column);
     }
     groups_.push_back(group);
     first_row += count;
   }
   reader.expect_end();
-  if (form.layout == RowLayout::kMasked && width_ > 0) {
-    width_ = form.max_columns * form.values_per_column;
-  }
 }
 
 RowSection::RowSection(std::span<const float> vectors, std::uint32_t num_rows, std::uint32_t width)
@@ -149,20 +148,24 @@ RowSection::RowSection(std::span<const float> vectors, std::uint32_t num_rows, s
   groups_.push_back(group);
 }
 
-void RowSection::check_bitmaps(const Group& group, std::uint32_t size,
-                               std::string_view what) const {
+std::uint32_t RowSection::check_bitmaps(const Group& group, std::uint32_t size,
+                                        std::string_view what) const {
   const std::uint64_t mask = bitmap_bytes(form_.max_columns);
+  std::uint32_t columns = 0;
   for (std::uint32_t row = 0; row < group.rows.count; ++row) {
     const std::byte* bitmap = group.bitmaps + row * mask;
     std::uint32_t kept = 0;
     for (std::uint32_t column = 0; column < 8 * mask; ++column) {
-      kept += is_set(bitmap, column) ? 1 : 0;
-      BET_CHECK(column < form_.max_columns || !is_set(bitmap, column), what, ": row ",
-                group.first_row + row, " keeps column ", column, " of ", form_.max_columns);
+      if (!is_set(bitmap, column)) continue;
+      ++kept;
+      columns = std::max(columns, column + 1);
+      BET_CHECK(column < form_.max_columns, what, ": row ", group.first_row + row, " keeps column ",
+                column, " of ", form_.max_columns);
     }
     BET_CHECK(kept == size, what, ": the bitmap of row ", group.first_row + row, " keeps ", kept,
               " columns instead of ", size);
   }
+  return columns;
 }
 
 void RowSection::places(const Group& group, std::uint32_t row_in_group,

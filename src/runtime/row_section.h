@@ -34,7 +34,7 @@ class RowSection {
   // Rows of size 0, 1, ..
   const std::vector<std::uint32_t>& counts() const { return counts_; }
   std::uint64_t num_params() const { return num_params_; }
-  // Values that a row may have: those of the largest size, or of all columns where rows are masked.
+  // Values that a row may have: those up to the last column that any row keeps.
   std::uint32_t width() const { return width_; }
 
   // Into the first width() of `out`, zeros included.
@@ -50,7 +50,8 @@ class RowSection {
     std::uint32_t first_row = 0;
     const std::byte* bitmaps = nullptr;
   };
-  void check_bitmaps(const Group& group, std::uint32_t size, std::string_view what) const;
+  // Throws unless every row keeps `size` columns. Columns up to the last one kept.
+  std::uint32_t check_bitmaps(const Group& group, std::uint32_t size, std::string_view what) const;
   // Where the values of a row of a masked group belong.
   void places(const Group& group, std::uint32_t row_in_group,
               std::vector<std::uint32_t>& out) const;

@@ -100,18 +100,22 @@ TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
 }
 
 // A small search whose every part takes long enough to be killed in.
-std::vector<std::string> search_line(const TempFolder& folder, const std::string& name) {
+std::vector<std::string> search_line(const TempFolder& folder, const std::string& name,
+                                     const std::string& dim = "32",
+                                     const std::string& budget = "5%") {
   return {"fit",
           "demo",
           "--quiet",
           "--budget",
-          "5%",
+          budget,
           "--effort",
           "quick",
           "--finetune-epochs",
           "10",
           "--retrain-top",
           "3",
+          "--dim",
+          dim,
           "--out",
           (folder / name).string(),
           "--cache",
@@ -182,9 +186,8 @@ TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
 TEST(FitInterruption, AFullDiskLosesNothing) {
   const TempFolder folder;
   const auto line = [&](const std::string& name) {
-    std::vector<std::string> words = search_line(folder, name);
-    words.insert(words.end(), {"--dim", "8", "--budget", "50%", "--iterations", "12"});
-    words.erase(words.begin() + 3, words.begin() + 5);  // the other budget
+    std::vector<std::string> words = search_line(folder, name, "8", "50%");
+    words.insert(words.end(), {"--iterations", "12"});
     return words;
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
@@ -243,9 +246,8 @@ void expect_same_end(const TempFolder& folder, const std::string& run, const std
 TEST(FitInterruption, ASearchThatWasCutShortIsContinuedOnDemandToTheEndOfAWholeOne) {
   const TempFolder folder;
   const auto line = [&](const std::string& name) {
-    std::vector<std::string> words = search_line(folder, name);
-    words.insert(words.end(),
-                 {"--iterations", "40", "--dim", "16", "--max-steps", "60", "--threads", "1"});
+    std::vector<std::string> words = search_line(folder, name, "16");
+    words.insert(words.end(), {"--iterations", "40", "--max-steps", "60", "--threads", "1"});
     return words;
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
@@ -278,7 +280,7 @@ TEST(FitInterruption, SigtermSavesAndLeavesAndTheRunComesToTheSameEnd) {
   const TempFolder folder;
   const auto line = [&](const std::string& name) {
     std::vector<std::string> words = search_line(folder, name);
-    words.insert(words.end(), {"--dim", "16", "--patience", "99", "--threads", "1"});
+    words.insert(words.end(), {"--threads", "1"});
     return words;
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);

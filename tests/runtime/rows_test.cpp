@@ -335,6 +335,19 @@ TEST_P(Rows, NoneAndOnlyEmptyOnes) {
   }
 }
 
+// A backbone's weights need not have columns that no row keeps.
+TEST_P(Rows, AreAsWideAsTheLastColumnThatIsKept) {
+  RowsToStore rows;
+  rows.stride = 6 * per_column_;
+  const std::vector<float> values(2 * rows.stride, 0.5F);
+  rows.values = values;
+  rows.sizes = {2, 1};
+  rows.columns = {{0, 3}, {2}};
+  const std::vector<std::byte> bytes = exact_bytes(encode_rows(rows, form(6)));
+  const RowSection section(bytes, 2, form(6), "rows");
+  EXPECT_EQ(section.width(), (layout_ == RowLayout::kMasked ? 4 : 2) * per_column_);
+}
+
 TEST_P(Rows, InfiniteValuesAreNotStored) {
   for (const float value :
        {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), 1e9F}) {
