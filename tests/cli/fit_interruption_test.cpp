@@ -102,7 +102,7 @@ TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
 // A small search whose every part takes long enough to be killed in.
 std::vector<std::string> search_line(const TempFolder& folder, const std::string& name,
                                      const std::string& dim = "32",
-                                     const std::string& budget = "5%") {
+                                     const std::string& budget = "20%") {
   return {"fit",
           "demo",
           "--quiet",

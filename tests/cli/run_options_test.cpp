@@ -41,11 +41,13 @@ TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
       {"user-share", "0.9"},   {"method", "ciess"},    {"format", "csv"},
       {"min-user-inter", "5"}, {"min-item-inter", "5"}};
   const std::pair<const char*, const char*> others[] = {
-      {"split", "time"},     {"split-seed", "2"},    {"backbone", "mf"},
-      {"schedule", "paper"}, {"batch-size", "64"},   {"batches", "interactions"},
-      {"negatives", "own"},  {"patience", "9"},      {"learning-rate", "0.5"},
-      {"max-steps", "17"},   {"measure-steps", "3"}, {"rows", "bf16"},
-      {"device", "cuda"},    {"dim", "64"},          {"seed", "2"}};
+      {"split", "time"},    {"split-seed", "2"},
+      {"backbone", "mf"},   {"schedule", "paper"},
+      {"batch-size", "64"}, {"batches", "interactions"},
+      {"negatives", "own"}, {"learning-rate", "0.5"},
+      {"max-steps", "17"},  {"measure-steps", "3"},
+      {"rows", "bf16"},     {"device", "cuda"},
+      {"dim", "64"},        {"seed", "2"}};
   std::set<std::string> known = {"data", "effort"};  // the effort is resolved into others
   for (const auto& [key, value] : same) {
     EXPECT_EQ(with(key, value), usual) << key;
@@ -56,6 +58,11 @@ TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
     known.insert(key);
   }
   EXPECT_NE(pretrained_identity(options_of(base), "other data"), usual);
+  const auto paper_with_patience = [](const char* patience) {
+    return pretrained_identity(
+        options_of({{"budget", "5%"}, {"schedule", "paper"}, {"patience", patience}}), "hash");
+  };
+  EXPECT_NE(paper_with_patience("9"), paper_with_patience("2"));
   for (const ConfigEntry& entry : options_of(base).to_config()) {
     EXPECT_TRUE(known.contains(entry.key))
         << "does --" << entry.key << " decide the full-size model?";
