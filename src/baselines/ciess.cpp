@@ -60,6 +60,7 @@ SizePlan scaled_plan(const SizePlan& plan, std::uint64_t total) {
   sizes.insert(sizes.end(), plan.item_sizes().begin(), plan.item_sizes().end());
   const std::vector<std::uint32_t> order = frequency_order(sizes);
   std::vector<double> descending;
+  descending.reserve(order.size());
   for (const std::uint32_t row : order) descending.push_back(sizes[row]);
   return shared_out_plan(descending, total, shape, order);
 }

@@ -14,6 +14,7 @@ SizePlan plan_of(double exponent, const MethodInput& input, const Frequencies& f
   all.insert(all.end(), frequencies.items.begin(), frequencies.items.end());
   const std::vector<std::uint32_t> order = frequency_order(all);
   std::vector<double> values;
+  values.reserve(order.size());
   for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
   const TableShape& shape = input.shape;
   return shared_out_plan(values, input.params.value() / shape.tables, shape, order);

@@ -17,8 +17,8 @@ extern const MethodKind kOptEmbed;
 extern const MethodKind kCiess;
 
 std::span<const MethodKind* const> methods() {
-  static const std::array kAll = {&kFull,      &kEqual, &kMixedRandom, &kSided,    &kFrequency,
-                                  &kMagnitude, &kPep,   &kEsapn,       &kOptEmbed, &kCiess};
+  static constexpr std::array kAll = {&kFull,      &kEqual, &kMixedRandom, &kSided,    &kFrequency,
+                                      &kMagnitude, &kPep,   &kEsapn,       &kOptEmbed, &kCiess};
   return kAll;
 }
 

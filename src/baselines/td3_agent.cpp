@@ -52,7 +52,7 @@ std::vector<Network::Matrix> critic_matrices(const Td3Agent::Options& options) {
 
 at::Tensor layer(const at::Tensor& inputs, const at::Tensor& weights, const at::Tensor& bias) {
   if (c10::GradMode::is_enabled()) return at::addmm(bias, inputs, weights);
-  const at::Tensor out = at::empty({inputs.size(0), weights.size(1)}, inputs.options());
+  at::Tensor out = at::empty({inputs.size(0), weights.size(1)}, inputs.options());
   multiply_rows(out, inputs, weights, bias);
   return out;
 }
