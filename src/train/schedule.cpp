@@ -12,8 +12,8 @@ double Schedule::rate_after(std::uint64_t step) const {
     const double done = static_cast<double>(step) / static_cast<double>(max_steps);
     return learning_rate * std::max(1.0 - done, 0.0);
   }
-  const auto times = static_cast<double>(step / decay_steps);
-  return std::max(learning_rate * std::pow(decay, times), lowest_rate);
+  const std::uint64_t times = step / decay_steps;
+  return std::max(learning_rate * std::pow(decay, static_cast<double>(times)), lowest_rate);
 }
 
 bool Schedule::measures_after(std::uint64_t step) const {
