@@ -163,6 +163,7 @@ SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequen
 std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population,
                                             std::size_t count) {
   std::vector<const Trial*> order;
+  order.reserve(population.size());
   for (const Trial& trial : population) order.push_back(&trial);
   std::stable_sort(order.begin(), order.end(),
                    [](const Trial* a, const Trial* b) { return a->fitness > b->fitness; });
