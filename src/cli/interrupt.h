@@ -19,7 +19,7 @@ constexpr const char* kFinishing =
 constexpr const char* kNothingToFinish =
     "\nCtrl-C: there is no model to finish with yet; saving what there is and stopping\n";
 
-// True once after a Ctrl-C was noted: what is under way then ends with the best so far, and the
+// True once after a Ctrl-C was noted: the work in progress then ends with the best so far, and the
 // work goes on from there.
 bool take_interrupt();
 
