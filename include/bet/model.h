@@ -37,19 +37,19 @@ struct DenseWeights {
   std::vector<float> values;  // [rows, columns]
 };
 
-// How much of a file is read before it is trusted. Either way nothing in it can make a later call
-// read or write where it must not.
-enum class Trust {
-  kNothing,    // all checksums, and the structure
-  kChecksums,  // the structure alone: for files too large to read at once, checked before
+// What opening a file verifies. Either way nothing in it can make a later call read or write where
+// it must not.
+enum class Verify {
+  kAll,        // all checksums, and the structure
+  kStructure,  // the structure alone: for files too large to read at once, checked before
 };
 
 class BET_API Model {
  public:
   // Maps the file, which must not be changed while it is open (replace it by renaming).
-  static Model open(const std::string& path, Trust trust = Trust::kNothing);
+  static Model open(const std::string& path, Verify verify = Verify::kAll);
   // The same from memory, which must outlive the model.
-  static Model from_bytes(std::span<const std::byte> bytes, Trust trust = Trust::kNothing);
+  static Model from_bytes(std::span<const std::byte> bytes, Verify verify = Verify::kAll);
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

@@ -24,7 +24,7 @@ class Interrupted : public Error {
 
 // Joins the parts with operator<<, without separators.
 template <typename... Parts>
-std::string join_text(Parts&&... parts) {
+std::string str_cat(Parts&&... parts) {
   std::ostringstream text;
   (text << ... << std::forward<Parts>(parts));
   return text.str();
@@ -33,7 +33,7 @@ std::string join_text(Parts&&... parts) {
 // Throws an Error whose text is the joined parts.
 template <typename... Parts>
 [[noreturn]] void fail(Parts&&... parts) {
-  throw Error(join_text(std::forward<Parts>(parts)...));
+  throw Error(str_cat(std::forward<Parts>(parts)...));
 }
 
 // The value in single quotes, fit for a message: control bytes as \xNN, cut after 60 bytes.

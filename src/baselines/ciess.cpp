@@ -294,14 +294,14 @@ class Search {
     proposal.steps = visited_.size() * environment_.steps_of_training();
     proposal.stopped = stopped_;
     if (visited_.size() < kTrainings) {
-      proposal.note = join_text("reduced: ", visited_.size(), " of ", kTrainings, " trainings");
+      proposal.note = str_cat("reduced: ", visited_.size(), " of ", kTrainings, " trainings");
     }
     const auto add = [&](const SizePlan& plan, std::size_t training) {
       // Where all rows are at one end, trainings come to the same sizes.
       const auto& plans = proposal.plans;
       if (std::find(plans.begin(), plans.end(), plan) != plans.end()) return;
       proposal.plans.push_back(plan);
-      proposal.labels.push_back(join_text("training ", training + 1));
+      proposal.labels.push_back(str_cat("training ", training + 1));
     };
     for (const std::size_t training : visited_within(visited_, total_)) {
       add(visited_plan(training), training);

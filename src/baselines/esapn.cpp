@@ -202,7 +202,8 @@ class Esapn {
     record_.copy_(at::from_blob(&record, {static_cast<std::int64_t>(sizeof(record))},
                                 at::TensorOptions(at::kByte)));
     const auto* const device_record = static_cast<const StepRecord*>(record_.data_ptr());
-    model_.executor().beside([&] { sampler_.draw(device_record, schedule_.batch_kind, earlier_); });
+    model_.executor().run_concurrently(
+        [&] { sampler_.draw(device_record, schedule_.batch_kind, earlier_); });
     MaskedTable parameters = tried.table;
     parameters.values = tried.table.values.detach().set_requires_grad(true);
     const at::Tensor loss =

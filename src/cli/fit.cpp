@@ -175,7 +175,7 @@ class FitRun {
       return run_phases();
     } catch (const Interrupted& error) {
       throw Interrupted(
-          join_text(error.what(), "; to continue: bet resume ", options_.folder().string()));
+          str_cat(error.what(), "; to continue: bet resume ", options_.folder().string()));
     }
   }
 

@@ -226,7 +226,7 @@ void write_model_file(const std::filesystem::path& path, const Dataset& ids, con
   }
   const std::string without_facts = encode_model(model);
   const Model stored =
-      Model::from_bytes(std::as_bytes(std::span(without_facts)), Trust::kChecksums);
+      Model::from_bytes(std::as_bytes(std::span(without_facts)), Verify::kStructure);
   check_bytes(stored.summary().table_bytes, options, choice, options.shape_of(ids));
   report_quality(stored, ids, split, options, choice, report);
   model.facts = facts_of(options, report);

@@ -71,7 +71,7 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& ar
     const std::string& word = arguments[i];
     if (is_option(word)) {
       if (command->get_option_no_throw(name_of(word)) == nullptr) {
-        return with_suggestion(join_text("unknown option ", in_quotes(name_of(word))),
+        return with_suggestion(str_cat("unknown option ", in_quotes(name_of(word))),
                                nearest_word(name_of(word), option_names(*command)));
       }
       i += num_values(*command, arguments, i);
@@ -87,7 +87,7 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& ar
       continue;
     }
     const auto synonym = synonyms.find(word);
-    return with_suggestion(join_text("unknown command ", in_quotes(word)),
+    return with_suggestion(str_cat("unknown command ", in_quotes(word)),
                            synonym != synonyms.end() ? synonym->second : nearest_word(word, names));
   }
   return "";

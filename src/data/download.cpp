@@ -88,7 +88,7 @@ void fetch(const RemoteFile& file, const fs::path& part, const ProgressFn& progr
   const bool begun = fs::file_size(part) > 0;
   if (!begun) fs::remove(part);
   fail(file.url, ": cannot download: ", curl_easy_strerror(result),
-       status >= 400 ? join_text(" (HTTP ", status, ")") : "",
+       status >= 400 ? str_cat(" (HTTP ", status, ")") : "",
        begun ? "; run again to go on from where it stopped" : "");
 }
 

@@ -161,7 +161,7 @@ Dataset load_dataset(const fs::path& path, const ReadOptions& options) {
   const std::string shown = source_name(path);
   BET_CHECK(log.size() > 0, shown, ": no interactions",
             sink.below_min_rating > 0
-                ? join_text("; all ", sink.below_min_rating, " are rated below --min-rating")
+                ? str_cat("; all ", sink.below_min_rating, " are rated below --min-rating")
                 : "");
   check_data_lines(sources, log);
   IdBuilder::Result user_ids = users.finish();

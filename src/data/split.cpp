@@ -120,8 +120,8 @@ Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
 
 std::string split_note(const Dataset& dataset, SplitKind kind) {
   if (kind == SplitKind::kGiven || !dataset.has_test_part()) return "";
-  return join_text("the data has a test part of its own (test.txt), which --split ",
-                   split_name(kind), " does not use; --split given does");
+  return str_cat("the data has a test part of its own (test.txt), which --split ", split_name(kind),
+                 " does not use; --split given does");
 }
 
 Frequencies train_frequencies(const Split& split) {

@@ -150,7 +150,7 @@ int named_column(const TableFormat& format, const std::string& wanted, const std
                 number <= first.size(),
             source, ":1: ", option, ": no column ", in_quotes(wanted), "; there are ",
             format.header ? list_columns(first)
-                          : join_text("columns 1 to ", first.size(), " and no header"));
+                          : str_cat("columns 1 to ", first.size(), " and no header"));
   return static_cast<int>(number) - 1;
 }
 
@@ -316,7 +316,7 @@ std::string describe_columns(const TableFormat& format) {
   std::string text;
   const auto add = [&](const char* role, int column) {
     if (column < 0) return;
-    text += join_text(role, " = column ", column + 1);
+    text += str_cat(role, " = column ", column + 1);
     if (format.header) text += " " + in_quotes(format.first_line[column]);
     text += ", ";
   };

@@ -33,8 +33,8 @@ at::Tensor Batch::sum_places(const at::Tensor& by_place, const at::Tensor& facto
                              bool past_cache) const {
   const at::Tensor by_row = at::empty({num_rows(), by_place.size(1)}, by_place.options());
   GatherArgs args;
-  args.offsets = long_words(offsets);
-  args.columns = words(places);
+  args.offsets = u64_data(offsets);
+  args.columns = u32_data(places);
   args.in = by_place.data_ptr<float>();
   args.factor = factor.data_ptr<float>();
   args.out = by_row.data_ptr<float>();

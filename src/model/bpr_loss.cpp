@@ -36,8 +36,8 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
     BprArgs args;
     args.vectors = vectors.data_ptr<float>();
     args.stride = static_cast<std::uint32_t>(stride);
-    args.rows = words(batch->rows);
-    args.known = words(batch->known);
+    args.rows = u32_data(batch->rows);
+    args.known = u32_data(batch->known);
     args.size = batch->size();
     args.pool = batch->pool();
     args.loss = terms.data_ptr<float>();

@@ -176,9 +176,9 @@ class CpuExecutor final : public Executor {
   }
 
   void group_places(Batch& batch) override {
-    const std::uint32_t* const rows = words(batch.rows);
-    std::uint64_t* const offsets = long_words(batch.offsets);
-    std::uint32_t* const places = words(batch.places);
+    const std::uint32_t* const rows = u32_data(batch.rows);
+    std::uint64_t* const offsets = u64_data(batch.offsets);
+    std::uint32_t* const places = u32_data(batch.places);
     std::uint8_t* const touched = bytes(batch.touched);
     const auto num_rows = static_cast<std::size_t>(batch.num_rows());
     const std::uint32_t num_places = batch.num_places();
@@ -275,7 +275,7 @@ class CpuExecutor final : public Executor {
     return hits;
   }
 
-  void beside(const std::function<void()>& work) override { work(); }
+  void run_concurrently(const std::function<void()>& work) override { work(); }
   void join() override {}
 
   std::unique_ptr<Loop> make_loop() override { return std::make_unique<CpuLoop>(); }

@@ -120,7 +120,7 @@ class UserBlocks {
         block.values[(width + h) * kUsers + u] = hidden[h];
       }
       block.norms[u] = rows_.norm(user);
-      block.seen[u] = words(seen_.columns) + offsets[user];
+      block.seen[u] = u32_data(seen_.columns) + offsets[user];
       block.seen_count[u] = static_cast<std::uint32_t>(offsets[user + 1] - offsets[user]);
     }
   }

@@ -112,12 +112,12 @@ class CudaExecutor final : public Executor {
 
   void group_places(Batch& batch) override {
     cuda::GroupArgs args;
-    args.rows = words(batch.rows);
-    args.numbers = words(batch.numbers);
+    args.rows = u32_data(batch.rows);
+    args.numbers = u32_data(batch.numbers);
     args.num_places = batch.num_places();
     args.num_rows = static_cast<std::uint32_t>(batch.num_rows());
-    args.offsets = long_words(batch.offsets);
-    args.places = words(batch.places);
+    args.offsets = u64_data(batch.offsets);
+    args.places = u32_data(batch.places);
     args.touched = bytes(batch.touched);
     const std::size_t size = cuda::group_scratch_bytes(args.num_places);
     const at::Tensor memory = scratch(size, device_);
@@ -153,7 +153,7 @@ class CudaExecutor final : public Executor {
     cuda::TopArgs args;
     args.k = k;
     rank(vectors, scoring, ids.to(device_), seen, [&](std::int64_t first) {
-      args.ranked = words(ranked) + first * k;
+      args.ranked = u32_data(ranked) + first * k;
       return args;
     });
     return read_back(ranked);
@@ -166,16 +166,16 @@ class CudaExecutor final : public Executor {
         at::empty({held.device_users.size(0)}, at::TensorOptions(device_).dtype(at::kInt));
     cuda::TopArgs args;
     args.k = k;
-    args.held_items = words(held.device_items);
+    args.held_items = u32_data(held.device_items);
     rank(vectors, scoring, held.device_users, seen, [&](std::int64_t first) {
-      args.held_offsets = long_words(held.device_offsets) + first;
-      args.hits = words(hits) + first;
+      args.held_offsets = u64_data(held.device_offsets) + first;
+      args.hits = u32_data(hits) + first;
       return args;
     });
     return read_back(hits);
   }
 
-  void beside(const std::function<void()>& work) override {
+  void run_concurrently(const std::function<void()>& work) override {
     fork_.record(c10::cuda::getCurrentCUDAStream());
     fork_.block(side_);
     const c10::cuda::CUDAStreamGuard guard(side_);
@@ -202,7 +202,7 @@ class CudaExecutor final : public Executor {
  private:
   static std::vector<std::uint32_t> read_back(const at::Tensor& tensor) {
     const at::Tensor here = tensor.cpu();
-    return {words(here), words(here) + here.numel()};
+    return {u32_data(here), u32_data(here) + here.numel()};
   }
 
   // Scores of some users at a time by one matrix product and what hidden units add, then the best
@@ -232,10 +232,10 @@ class CudaExecutor final : public Executor {
       cuda::TopArgs args = arguments(first);
       args.scores = scores.data_ptr<float>();
       args.num_items = seen.num_items;
-      args.users = words(users) + first;
+      args.users = u32_data(users) + first;
       args.count = static_cast<std::uint32_t>(count);
-      args.offsets = long_words(seen.offsets);
-      args.columns = words(seen.columns);
+      args.offsets = u64_data(seen.offsets);
+      args.columns = u32_data(seen.columns);
       args.num_users = seen.num_users;
       cuda::top_items(args, current_stream());
     }

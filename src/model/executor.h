@@ -55,7 +55,7 @@ class Executor {
                                               std::uint32_t k) = 0;
 
   // Runs `work` beside what is asked for until join(); neither may need what the other does.
-  virtual void beside(const std::function<void()>& work) = 0;
+  virtual void run_concurrently(const std::function<void()>& work) = 0;
   virtual void join() = 0;
 
   // Runs the same work again and again, as fast as the device can be told to: on the GPU it is

@@ -61,8 +61,8 @@ constexpr std::int64_t kAhead = 4;    // rows that are asked for before they are
 
 // products[r], inputs[r] = the two embeddings of row index[r] of `table`; of row r without an
 // index.
-void deal_out(const at::Tensor& table, const at::Tensor& index, at::Tensor products,
-              at::Tensor inputs) {
+void deinterleave(const at::Tensor& table, const at::Tensor& index, at::Tensor products,
+                  at::Tensor inputs) {
   const std::int64_t size = inputs.size(1);
   if (!table.is_cpu()) {
     const at::Tensor rows = index.defined() ? table.index_select(0, index) : table;
@@ -90,7 +90,7 @@ void deal_out(const at::Tensor& table, const at::Tensor& index, at::Tensor produ
 }
 
 // The way back: float [rows, stride], zero behind the embeddings.
-at::Tensor put_together(const at::Tensor& products, const at::Tensor& inputs, std::int64_t stride) {
+at::Tensor interleave(const at::Tensor& products, const at::Tensor& inputs, std::int64_t stride) {
   const std::int64_t size = inputs.size(1);
   if (!products.is_cpu()) {
     const at::Tensor rows = at::zeros({inputs.size(0), stride}, inputs.options());
@@ -137,7 +137,7 @@ Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor
   const std::int64_t columns = row_stride(static_cast<std::uint32_t>(used));
   sides.vectors = at::empty({num_rows, columns}, table.options());
   if (used < columns) sides.vectors.slice(1, used).zero_();
-  deal_out(table, index, sides.vectors.slice(1, 0, size), sides.inputs);
+  deinterleave(table, index, sides.vectors.slice(1, 0, size), sides.inputs);
   if (size < sides.products) sides.vectors.slice(1, size, sides.products).zero_();
   const at::Tensor hidden = sides.vectors.slice(1, sides.products, used);
   multiply_rows(hidden.slice(0, 0, num_users), sides.inputs.slice(0, 0, num_users),
@@ -164,7 +164,7 @@ at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::T
   back(sides.num_users, gradient.size(0), layout.of_items(weights),
        layout.of_items(weights_gradient));
   sum_rows(layout.bias(weights_gradient), hidden.slice(0, 0, sides.num_users));
-  return put_together(gradient.slice(1, 0, sides.size), inputs, stride);
+  return interleave(gradient.slice(1, 0, sides.size), inputs, stride);
 }
 
 // The hidden units of positive weight, then those of negative, then the others; each as they are.
@@ -209,8 +209,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     args.num_products = static_cast<std::uint32_t>(sides.products);
     args.num_hidden = static_cast<std::uint32_t>(shape.layout.stride);
     args.head = head.data_ptr<float>();
-    args.rows = words(by_place ? batch->numbers : batch->rows);
-    args.known = words(batch->known);
+    args.rows = u32_data(by_place ? batch->numbers : batch->rows);
+    args.known = u32_data(batch->known);
     args.size = batch->size();
     args.pool = batch->pool();
     args.loss = terms.data_ptr<float>();

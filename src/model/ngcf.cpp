@@ -60,8 +60,8 @@ struct Network {
   std::size_t num_rows() const { return static_cast<std::size_t>(graph->num_nodes()); }
   GatherArgs edges(const StepRecord* record) const {
     GatherArgs args;
-    args.offsets = long_words(graph->offsets);
-    args.columns = words(graph->columns);
+    args.offsets = u64_data(graph->offsets);
+    args.columns = u32_data(graph->columns);
     args.drop = dropout(kEdgeDropout, kEdges, record);
     return args;
   }
@@ -222,7 +222,7 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
                         vectors_gradient.slice(1, values.size(1) + layer * stride), next, record);
       const std::int64_t inputs = e.size(1);
       kept.push_back(y_gradient);
-      executor.beside([&] {
+      executor.run_concurrently([&] {
         kept.push_back(at::empty({2 * inputs, stride}, x.options()));
         multiply_transposed(kept.back(), x, y_gradient);
         network.layout.both(weights_gradient, layer, inputs)

@@ -46,8 +46,8 @@ at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision 
   const at::Tensor h2 = at::empty(x.sizes(), x.options().dtype(type));
   const at::Tensor result = at::empty_like(x);
   GatherArgs args;
-  args.offsets = long_words(graph.offsets);
-  args.columns = words(graph.columns);
+  args.offsets = u64_data(graph.offsets);
+  args.columns = u32_data(graph.columns);
   args.stride = static_cast<std::uint32_t>(x.size(1));
   args.past_cache = x.numel() * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
   args.base = x.data_ptr<float>();

@@ -66,7 +66,7 @@ void RowAdam::step(MaskedTable& table, const at::Tensor& gradient, const Regular
   args.moment2 = moment2_.data_ptr<float>();
   args.gradient = gradient.data_ptr<float>();
   args.stride = static_cast<std::uint32_t>(table.stride());
-  if (batch != nullptr) args.batch_offsets = long_words(batch->offsets);
+  if (batch != nullptr) args.batch_offsets = u64_data(batch->offsets);
   args.l2 = static_cast<float>(2.0 * l2);
   args.beta1 = options_.beta1;
   args.beta2 = options_.beta2;

@@ -28,9 +28,9 @@ std::string unknown_items(std::span<const std::string_view> items) {
   constexpr std::size_t kMostNamed = 10;
   std::string text = items.size() == 1 ? "unknown item " : "unknown items ";
   for (std::size_t i = 0; i < std::min(items.size(), kMostNamed); ++i) {
-    text += join_text(i == 0 ? "" : ", ", in_quotes(items[i]));
+    text += str_cat(i == 0 ? "" : ", ", in_quotes(items[i]));
   }
-  if (items.size() > kMostNamed) text += join_text(" and ", items.size() - kMostNamed, " more");
+  if (items.size() > kMostNamed) text += str_cat(" and ", items.size() - kMostNamed, " more");
   return text;
 }
 
@@ -38,10 +38,10 @@ std::string unknown_items(std::span<const std::string_view> items) {
 
 class Model::Impl {
  public:
-  Impl(std::unique_ptr<MappedFile> file, Bytes bytes, Trust trust)
+  Impl(std::unique_ptr<MappedFile> file, Bytes bytes, Verify verify)
       : file_(std::move(file)),
         file_bytes_(bytes.size()),
-        parts_(read_parts(bytes, trust == Trust::kNothing)) {
+        parts_(read_parts(bytes, verify == Verify::kAll)) {
     const FileHeader& header = parts_.header;
     facts_ = decode_facts(parts_.section(SectionKind::kFacts));
     user_ids_ = IdSection(parts_.section(SectionKind::kUserIds), header.num_users, "user ids");
@@ -64,12 +64,12 @@ class Model::Impl {
 
   std::uint32_t user_row(std::string_view user) const {
     const std::optional<std::uint32_t> row = user_ids_.find(user);
-    if (!row) throw UnknownId(join_text("unknown user ", in_quotes(user)));
+    if (!row) throw UnknownId(str_cat("unknown user ", in_quotes(user)));
     return *row;
   }
   std::uint32_t item_row(std::string_view item) const {
     const std::optional<std::uint32_t> row = item_ids_.find(item);
-    if (!row) throw UnknownId(join_text("unknown item ", in_quotes(item)));
+    if (!row) throw UnknownId(str_cat("unknown item ", in_quotes(item)));
     return *row;
   }
 
@@ -250,18 +250,18 @@ Model::~Model() = default;
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 
-Model Model::open(const std::string& path, Trust trust) {
+Model Model::open(const std::string& path, Verify verify) {
   auto file = std::make_unique<MappedFile>(path);
   const Bytes bytes = file->bytes();
   try {
-    return Model(std::make_unique<const Impl>(std::move(file), bytes, trust));
+    return Model(std::make_unique<const Impl>(std::move(file), bytes, verify));
   } catch (const Error& error) {
     fail(path, ": ", error.what());
   }
 }
 
-Model Model::from_bytes(std::span<const std::byte> bytes, Trust trust) {
-  return Model(std::make_unique<const Impl>(nullptr, bytes, trust));
+Model Model::from_bytes(std::span<const std::byte> bytes, Verify verify) {
+  return Model(std::make_unique<const Impl>(nullptr, bytes, verify));
 }
 
 std::uint32_t Model::num_users() const { return impl_->header().num_users; }

@@ -79,8 +79,8 @@ HttpResponse post_recommend(const Context& context) {
   Json answers = Json::array();
   for (const std::string& user : batch.users) {
     if (std::chrono::steady_clock::now() > context.request.deadline) {
-      return error_response(503, join_text("no time left after ", answers.size(), " of ",
-                                           batch.users.size(), " users"));
+      return error_response(503, str_cat("no time left after ", answers.size(), " of ",
+                                         batch.users.size(), " users"));
     }
     answers.push_back(batch_entry(context.model, user, batch.k,
                                   batch.with_seen ? Model::Seen::kKeep : Model::Seen::kLeaveOut));
@@ -143,7 +143,7 @@ HttpResponse get_page(const Context& /*context*/) {
   HttpResponse response;
   response.content_type = "text/html; charset=utf-8";
   response.body = page_html();
-  response.headers = join_text("Content-Security-Policy: ", page_policy(), "\r\n");
+  response.headers = str_cat("Content-Security-Policy: ", page_policy(), "\r\n");
   return response;
 }
 
@@ -176,8 +176,8 @@ const Route* find_route(std::string_view path) {
 
 HttpResponse no_route(std::string_view path) {
   std::string paths;
-  for (const Route& route : kRoutes) paths += join_text(paths.empty() ? "" : " ", route.path);
-  return error_response(404, join_text("unknown path ", in_quotes(path), "; known paths: ", paths));
+  for (const Route& route : kRoutes) paths += str_cat(paths.empty() ? "" : " ", route.path);
+  return error_response(404, str_cat("unknown path ", in_quotes(path), "; known paths: ", paths));
 }
 
 HttpResponse answer_by(const Route& route, const Context& context) {
@@ -185,9 +185,9 @@ HttpResponse answer_by(const Route& route, const Context& context) {
   if (method == "GET" || method == "HEAD") return route.get(context);
   if (method == "POST" && route.post != nullptr) return route.post(context);
   const std::string_view allowed = route.post != nullptr ? "GET, HEAD, POST" : "GET, HEAD";
-  HttpResponse response = error_response(405, join_text(in_quotes(method), " is not allowed for ",
-                                                        route.path, "; allowed: ", allowed));
-  response.headers = join_text("Allow: ", allowed, "\r\n");
+  HttpResponse response = error_response(
+      405, str_cat(in_quotes(method), " is not allowed for ", route.path, "; allowed: ", allowed));
+  response.headers = str_cat("Allow: ", allowed, "\r\n");
   return response;
 }
 

@@ -25,8 +25,8 @@ struct HttpCommand {
 void say(const std::string& text) { std::fprintf(stderr, "bet-serve: %s\n", text.c_str()); }
 
 std::string described(const std::string& path, const Model& model) {
-  return join_text(path, " (", model.num_users(), " users, ", model.num_items(), " items, ",
-                   model.summary().file_bytes, " bytes)");
+  return str_cat(path, " (", model.num_users(), " users, ", model.num_items(), " items, ",
+                 model.summary().file_bytes, " bytes)");
 }
 
 sigset_t our_signals() {
@@ -50,10 +50,10 @@ void serve(const HttpCommand& command) {
   });
   const Handlers handlers([&] { return model.current(); }, metrics);
   HttpServer server(command.http, handlers, metrics);
-  say(join_text("http://", server.address(), " serves ", described(path, *model.current())));
+  say(str_cat("http://", server.address(), " serves ", described(path, *model.current())));
   if (!server.is_loopback()) {
-    say(join_text(server.address(),
-                  " can be reached from other machines, and there is no authentication"));
+    say(str_cat(server.address(),
+                " can be reached from other machines, and there is no authentication"));
   }
   for (;;) {
     int signal = 0;
@@ -72,7 +72,7 @@ void add_http(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("http", "serve recommendations over HTTP");
   const auto options = std::make_shared<HttpCommand>();  // owned by the parser's callback
   HttpOptions& http = options->http;
-  command.add_option("MODEL", options->model, join_text(kModelHelp, "; SIGHUP reloads it"))
+  command.add_option("MODEL", options->model, str_cat(kModelHelp, "; SIGHUP reloads it"))
       ->required();
   command.add_option("--port", http.port, "port to listen on; 0: any free one")->required();
   command.add_option("--host", http.host, "name or address to listen on")->capture_default_str();

@@ -57,7 +57,7 @@ std::string_view status_words(int status) {
 }
 
 std::string response_bytes(const HttpResponse& response, bool keep_alive, bool head_only) {
-  std::string bytes = join_text(
+  std::string bytes = str_cat(
       "HTTP/1.1 ", response.status, ' ', status_words(response.status),
       "\r\nDate: ", http_date(std::time(nullptr)), "\r\nContent-Type: ", response.content_type,
       "\r\nContent-Length: ", response.body.size(),

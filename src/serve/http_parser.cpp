@@ -16,7 +16,7 @@ struct Refusal {
 
 template <typename... Parts>
 [[noreturn]] void refuse(int status, Parts&&... parts) {
-  throw Refusal{status, join_text(std::forward<Parts>(parts)...)};
+  throw Refusal{status, str_cat(std::forward<Parts>(parts)...)};
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -52,7 +52,7 @@ std::size_t connection_limit(const HttpOptions& options) {
 
 HttpResponse queue_full(std::size_t limit) {
   HttpResponse response =
-      error_response(503, join_text("busy: ", limit, " requests are waiting already"));
+      error_response(503, str_cat("busy: ", limit, " requests are waiting already"));
   response.headers = "Retry-After: 1\r\n";
   return response;
 }
@@ -299,9 +299,9 @@ class HttpServer::Loop {
     }
     ++metrics_.timeouts;
     connection.asked_at = Clock::now();
-    const HttpResponse response = error_response(
-        408, join_text("the request did not arrive within ",
-                       std::chrono::duration<double>(options_.timeout).count(), " s"));
+    const HttpResponse response =
+        error_response(408, str_cat("the request did not arrive within ",
+                                    std::chrono::duration<double>(options_.timeout).count(), " s"));
     metrics_.count_request(response.route, response.status, 0);
     connection.answer(response, true);
     advance(key, connection);

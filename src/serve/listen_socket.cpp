@@ -30,7 +30,7 @@ void describe(ListenSocket& socket) {
                                    port.size(), NI_NUMERICHOST | NI_NUMERICSERV) == 0;
   BET_CHECK(known, "cannot find the address of the socket: ", system_message());
   const bool is_v6 = address.ss_family == AF_INET6;
-  socket.address = join_text(is_v6 ? "[" : "", host.data(), is_v6 ? "]:" : ":", port.data());
+  socket.address = str_cat(is_v6 ? "[" : "", host.data(), is_v6 ? "]:" : ":", port.data());
   if (is_v6) {
     const auto* const v6 = reinterpret_cast<const sockaddr_in6*>(&address);
     socket.is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);

@@ -11,14 +11,14 @@ namespace {
 
 void append_family(std::string& text, std::string_view name, std::string_view type,
                    std::string_view help) {
-  text += join_text("# HELP ", name, ' ', help, "\n# TYPE ", name, ' ', type, '\n');
+  text += str_cat("# HELP ", name, ' ', help, "\n# TYPE ", name, ' ', type, '\n');
 }
 
 template <typename Value>
 void append_single(std::string& text, std::string_view name, std::string_view type,
                    std::string_view help, Value value) {
   append_family(text, name, type, help);
-  text += join_text(name, ' ', value, '\n');
+  text += str_cat(name, ' ', value, '\n');
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ void Metrics::count_request(std::string_view route, int status, double seconds) 
 void Metrics::append_requests(std::string& text) const {
   append_family(text, "bet_http_requests_total", "counter", "Requests answered.");
   for (const auto& [key, count] : requests_) {
-    text += join_text("bet_http_requests_total{route=\"", key.first, "\",code=\"", key.second,
-                      "\"} ", count, '\n');
+    text += str_cat("bet_http_requests_total{route=\"", key.first, "\",code=\"", key.second, "\"} ",
+                    count, '\n');
   }
 }
 
@@ -48,12 +48,12 @@ void Metrics::append_latencies(std::string& text) const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < latency.counts.size(); ++i) {
       sum += latency.counts[i];
-      text += join_text(kName, "_bucket{route=\"", route, "\",le=\"");
-      text += i < kBuckets.size() ? join_text(kBuckets[i]) : "+Inf";
-      text += join_text("\"} ", sum, '\n');
+      text += str_cat(kName, "_bucket{route=\"", route, "\",le=\"");
+      text += i < kBuckets.size() ? str_cat(kBuckets[i]) : "+Inf";
+      text += str_cat("\"} ", sum, '\n');
     }
-    text += join_text(kName, "_sum{route=\"", route, "\"} ", std::to_string(latency.seconds), '\n',
-                      kName, "_count{route=\"", route, "\"} ", sum, '\n');
+    text += str_cat(kName, "_sum{route=\"", route, "\"} ", std::to_string(latency.seconds), '\n',
+                    kName, "_count{route=\"", route, "\"} ", sum, '\n');
   }
 }
 
@@ -76,8 +76,8 @@ std::string Metrics::text(std::uint64_t model_bytes) const {
   append_single(text, "bet_http_queue_depth", "gauge", "Requests that wait for a worker now.",
                 queue_depth.load());
   append_family(text, "bet_model_reloads_total", "counter", "Model files read on SIGHUP.");
-  text += join_text("bet_model_reloads_total{result=\"good\"} ", reloads_good_.load(),
-                    "\nbet_model_reloads_total{result=\"bad\"} ", reloads_bad_.load(), '\n');
+  text += str_cat("bet_model_reloads_total{result=\"good\"} ", reloads_good_.load(),
+                  "\nbet_model_reloads_total{result=\"bad\"} ", reloads_bad_.load(), '\n');
   append_single(text, "bet_model_file_bytes", "gauge", "Size of the model file that is served.",
                 model_bytes);
   append_single(text, "process_resident_memory_bytes", "gauge", "Memory held.", resident_bytes());

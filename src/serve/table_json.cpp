@@ -35,7 +35,7 @@ TableShape full_table(const Model& model) {
 }
 
 std::string counted(const Json& number, std::string_view what) {
-  return join_text(number.get<std::uint64_t>(), ' ', what);
+  return str_cat(number.get<std::uint64_t>(), ' ', what);
 }
 
 }  // namespace
@@ -78,21 +78,21 @@ Json budget_json(const Model& model, std::string_view file, const std::string& b
 std::string table_text(const Json& json) {
   const Json& params = json["params"];
   if (json["holds"] == "trained table") {
-    return join_text("the trained table of ", counted(params, "parameters"), ", ",
-                     counted(json["table_bytes"], "bytes"));
+    return str_cat("the trained table of ", counted(params, "parameters"), ", ",
+                   counted(json["table_bytes"], "bytes"));
   }
-  return join_text("propagated vectors of ", counted(json["values"], "values"), ", ",
-                   counted(json["table_bytes"], "bytes"), ", made from a trained table of ",
-                   params.is_null() ? "an unknown number of parameters"
-                                    : join_text(params.get<std::int64_t>(), " parameters"));
+  return str_cat("propagated vectors of ", counted(json["values"], "values"), ", ",
+                 counted(json["table_bytes"], "bytes"), ", made from a trained table of ",
+                 params.is_null() ? "an unknown number of parameters"
+                                  : str_cat(params.get<std::int64_t>(), " parameters"));
 }
 
 std::string budget_text(const Json& budget) {
   const auto requested = budget["requested"].get<std::string>();
   const auto unit = budget["unit"].get<std::string>();
-  return join_text(requested, ": ", counted(budget["allowed"], unit), " of the ",
-                   budget["of"].get<std::string>(), " allowed, ", counted(budget["used"], "used"),
-                   budget["kept"].get<bool>() ? ": kept" : ": BROKEN");
+  return str_cat(requested, ": ", counted(budget["allowed"], unit), " of the ",
+                 budget["of"].get<std::string>(), " allowed, ", counted(budget["used"], "used"),
+                 budget["kept"].get<bool>() ? ": kept" : ": BROKEN");
 }
 
 }  // namespace bet

@@ -19,7 +19,7 @@ std::uint32_t BatchSampler::num_users() const {
 
 void BatchSampler::draw(const StepRecord* record, BatchKind kind, Batch& batch) const {
   DrawArgs args;
-  args.offsets = long_words(graph_.offsets);
+  args.offsets = u64_data(graph_.offsets);
   args.columns = words(graph_.columns);
   args.num_users = graph_.num_users;
   args.num_items = graph_.num_items;

@@ -49,7 +49,8 @@ ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table, const Mo
 }
 
 void ModelInTraining::run_step() {
-  executor_.beside([this] { sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_); });
+  executor_.run_concurrently(
+      [this] { sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_); });
   MaskedTable parameters = table_;
   parameters.values = table_.values.detach().set_requires_grad(true);
   std::vector<at::Tensor> inputs = {parameters.values};

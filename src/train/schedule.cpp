@@ -16,7 +16,7 @@ double Schedule::rate_after(std::uint64_t step) const {
   return std::max(learning_rate * std::pow(decay, static_cast<double>(times)), lowest_rate);
 }
 
-bool Schedule::measures_after(std::uint64_t step) const {
+bool Schedule::evaluates_at(std::uint64_t step) const {
   if (measure_steps > 0) return step % measure_steps == 0;
   for (const std::uint64_t sixteenths : {1, 2, 4, 8, 12, 16}) {
     if (step == std::max<std::uint64_t>(max_steps * sixteenths / 16, 1)) return true;

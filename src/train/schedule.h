@@ -44,7 +44,7 @@ struct Schedule {
   double rate_after(std::uint64_t step) const;
 
   // Whether validation is measured after `step` steps.
-  bool measures_after(std::uint64_t step) const;
+  bool evaluates_at(std::uint64_t step) const;
 
   // The same with so many steps; a linear decay ends with the last of them.
   Schedule of_length(std::uint64_t steps) const;

@@ -238,9 +238,9 @@ std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000
 
 // Runs a training, and says in time and clearly if the device has not the memory for it.
 template <typename Train>
-std::vector<TrainingResult> in_memory_of(const Graph& graph, std::span<const SizePlan> plans,
-                                         const ModelOptions& model, const Schedule& schedule,
-                                         const Train& train) {
+std::vector<TrainingResult> with_memory_check(const Graph& graph, std::span<const SizePlan> plans,
+                                              const ModelOptions& model, const Schedule& schedule,
+                                              const Train& train) {
   Executor& executor = executor_for(graph.device());
   const std::uint64_t needed = training_bytes(graph, plans, model, schedule);
   const std::uint64_t free = executor.free_bytes();
@@ -281,14 +281,14 @@ std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
     leave_if_asked(hooks, hooks.save ? std::function<void()>(save) : nullptr);
     stopped = training.step();
     if (stopped) break;
-    const bool measures = schedule.measures_after(training.model().num_steps());
+    const bool measures = schedule.evaluates_at(training.model().num_steps());
     if (measures) convergence.measure(training, evaluator, hooks);
     training.report("train", schedule.max_steps, convergence.detail());
     if (training.save_is_due(measures)) save();
   }
   // Nothing measured yet, or steps behind the last measurement when there is no more to come.
   if (!convergence.has_measured() ||
-      (!stopped && !schedule.measures_after(training.model().num_steps()))) {
+      (!stopped && !schedule.evaluates_at(training.model().num_steps()))) {
     convergence.measure(training, evaluator, hooks);
   }
   training.pause();
@@ -341,7 +341,7 @@ std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph
                                                  const Schedule& schedule,
                                                  const TrainingHooks& hooks,
                                                  const Checkpoint* state) {
-  return in_memory_of(graph, plans, model, schedule, [&] {
+  return with_memory_check(graph, plans, model, schedule, [&] {
     if (!schedule.linear) return converge(split, graph, plans, model, schedule, hooks, state);
     const LengthTrials trials = {
         plans.size(),
@@ -361,8 +361,8 @@ std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph
 std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
                                         const ModelOptions& model, const Schedule& schedule,
                                         const TrainingHooks& hooks, const Checkpoint* state) {
-  return in_memory_of(graph, plans, model, schedule,
-                      [&] { return make_steps(graph, plans, model, schedule, hooks, state); });
+  return with_memory_check(graph, plans, model, schedule,
+                           [&] { return make_steps(graph, plans, model, schedule, hooks, state); });
 }
 
 }  // namespace bet

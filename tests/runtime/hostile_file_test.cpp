@@ -42,17 +42,17 @@ std::string dense_file(ToyOptions options) {
   return ToyModel(options).encode();
 }
 
-std::string error_at(const std::string& file, Trust trust) {
+std::string error_at(const std::string& file, Verify verify) {
   const std::vector<std::byte> bytes = exact_bytes(file);
-  return error_of([&] { Model::from_bytes(bytes, trust); });
+  return error_of([&] { Model::from_bytes(bytes, verify); });
 }
 
 // True if it opened; then every call returned.
-bool opens_or_is_refused(const std::string& file, Trust trust) {
+bool opens_or_is_refused(const std::string& file, Verify verify) {
   const std::vector<std::byte> bytes = exact_bytes(file);
   std::optional<Model> model;
   try {
-    model.emplace(Model::from_bytes(bytes, trust));
+    model.emplace(Model::from_bytes(bytes, verify));
   } catch (const Error&) {
     return false;
   }
@@ -69,19 +69,17 @@ struct Base {
 
 class Damaged : public testing::TestWithParam<Base> {};
 
-TEST_P(Damaged, WholeItIsTaken) {
-  EXPECT_TRUE(opens_or_is_refused(GetParam().file, Trust::kNothing));
-}
+TEST_P(Damaged, WholeItIsTaken) { EXPECT_TRUE(opens_or_is_refused(GetParam().file, Verify::kAll)); }
 
 TEST_P(Damaged, EveryTruncationIsRefused) {
   const std::string& file = GetParam().file;
   for (std::size_t size = 0; size < file.size(); ++size) {
-    for (const Trust trust : {Trust::kNothing, Trust::kChecksums}) {
-      ASSERT_NE(error_at(file.substr(0, size), trust), "") << size;
+    for (const Verify verify : {Verify::kAll, Verify::kStructure}) {
+      ASSERT_NE(error_at(file.substr(0, size), verify), "") << size;
       std::string adjusted = file.substr(0, size);  // with a size that fits
       if (size >= 24) put(adjusted, 16, std::uint64_t{size});
       test::sign(adjusted);
-      ASSERT_NE(error_at(adjusted, trust), "") << size;
+      ASSERT_NE(error_at(adjusted, verify), "") << size;
     }
   }
 }
@@ -94,8 +92,8 @@ TEST_P(Damaged, EveryWrongByteIsRefusedOrHarmless) {
       SCOPED_TRACE(testing::Message() << "byte " << at << " ^ " << wrong);
       std::string changed = file;
       changed[at] = static_cast<char>(changed[at] ^ wrong);
-      ASSERT_NE(error_at(changed, Trust::kNothing), "");
-      ASSERT_NO_THROW(opened += opens_or_is_refused(changed, Trust::kChecksums) ? 1 : 0);
+      ASSERT_NE(error_at(changed, Verify::kAll), "");
+      ASSERT_NO_THROW(opened += opens_or_is_refused(changed, Verify::kStructure) ? 1 : 0);
     }
   }
   EXPECT_GT(opened, 100);  // values of rows, letters of ids and the like
@@ -111,7 +109,7 @@ TEST_P(Damaged, ManyWrongBytesWithRightChecksumsAreRefusedOrHarmless) {
       changed[at] = static_cast<char>(random() % 2 == 0 ? random() : changed[at] + 1);
     }
     test::sign(changed);
-    ASSERT_NO_THROW(opened += opens_or_is_refused(changed, Trust::kNothing) ? 1 : 0);
+    ASSERT_NO_THROW(opened += opens_or_is_refused(changed, Verify::kAll) ? 1 : 0);
   }
   EXPECT_GT(opened, 10);
 }
@@ -121,13 +119,13 @@ TEST_P(Damaged, BytesBehindTheEndAreRefused) {
   const std::uint64_t size = file.size();
   for (const std::size_t more : {1U, 7U, 64U}) {
     file.resize(size + more);
-    EXPECT_EQ(error_at(file, Trust::kChecksums), "the file has " + std::to_string(file.size()) +
-                                                     " bytes, but its header says " +
-                                                     std::to_string(size));
+    EXPECT_EQ(error_at(file, Verify::kStructure), "the file has " + std::to_string(file.size()) +
+                                                      " bytes, but its header says " +
+                                                      std::to_string(size));
     std::string adjusted = file;
     put(adjusted, 16, std::uint64_t{file.size()});
     test::sign(adjusted);
-    EXPECT_EQ(error_at(adjusted, Trust::kNothing),
+    EXPECT_EQ(error_at(adjusted, Verify::kAll),
               std::to_string(more) + " bytes after the last section");
   }
 }
@@ -439,10 +437,10 @@ TEST(CraftedFile, TheFramesAreGood) {
         std::tuple(0, 1, "06 0000803f 0000803f")}) {
     RawFile raw = one_user_file(static_cast<std::uint8_t>(precision),
                                 static_cast<std::uint8_t>(layout), std::string(kTwo) + values);
-    EXPECT_TRUE(opens_or_is_refused(raw.bytes(), Trust::kNothing)) << precision << layout;
+    EXPECT_TRUE(opens_or_is_refused(raw.bytes(), Verify::kAll)) << precision << layout;
   }
-  EXPECT_TRUE(opens_or_is_refused(tiny_file(), Trust::kNothing));
-  EXPECT_TRUE(opens_or_is_refused(take_apart(graph_file()).bytes(), Trust::kNothing));
+  EXPECT_TRUE(opens_or_is_refused(tiny_file(), Verify::kAll));
+  EXPECT_TRUE(opens_or_is_refused(take_apart(graph_file()).bytes(), Verify::kAll));
 }
 
 void expect_refused(void (*make)(Crafter&)) {
@@ -450,9 +448,9 @@ void expect_refused(void (*make)(Crafter&)) {
   make(craft);
   ASSERT_FALSE(craft.all().empty());
   for (const auto& [name, what, file] : craft.all()) {
-    for (const Trust trust : {Trust::kNothing, Trust::kChecksums}) {
+    for (const Verify verify : {Verify::kAll, Verify::kStructure}) {
       SCOPED_TRACE(name);
-      const std::string error = error_at(file, trust);
+      const std::string error = error_at(file, verify);
       EXPECT_NE(error.find(what), std::string::npos) << error << "\ninstead of: " << what;
     }
   }

@@ -90,8 +90,8 @@ void refuse_reading(const ToyOptions& options, const std::string& text,
   EXPECT_NO_THROW(Model::from_bytes(good));
   change(raw);
   const std::vector<std::byte> bytes = exact_bytes(raw.bytes());
-  for (const Trust trust : {Trust::kNothing, Trust::kChecksums}) {
-    expect_in(error_of([&] { Model::from_bytes(bytes, trust); }), text);
+  for (const Verify verify : {Verify::kAll, Verify::kStructure}) {
+    expect_in(error_of([&] { Model::from_bytes(bytes, verify); }), text);
   }
 }
 

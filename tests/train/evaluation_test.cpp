@@ -189,9 +189,9 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   const Schedule fast = named_schedule("fast");
   EXPECT_DOUBLE_EQ(fast.rate_after(fast.max_steps / 2), fast.learning_rate / 2);
   EXPECT_EQ(fast.entries_for(2000), 2000 * fast.user_passes);
-  EXPECT_TRUE(fast.measures_after(fast.max_steps));
-  EXPECT_FALSE(fast.measures_after(1));
-  EXPECT_TRUE(fast.measures_after(25));  // 1/16 of 400
+  EXPECT_TRUE(fast.evaluates_at(fast.max_steps));
+  EXPECT_FALSE(fast.evaluates_at(1));
+  EXPECT_TRUE(fast.evaluates_at(25));  // 1/16 of 400
   EXPECT_EQ(paper.final_schedule(100, 2000, 3000).max_steps, 100U);
   EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 2000, 3000).max_steps, fast.max_steps);
   // A shorter schedule is no cut-off one: its rate begins as high and falls to zero, too.

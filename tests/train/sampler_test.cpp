@@ -145,7 +145,7 @@ TEST(Batch, IsGroupedByRowInOrder) {
   const std::vector<std::uint32_t> rows = {0, 1, 0, 2, 3, 3, 3, 2, 4};
   std::copy(rows.begin(), rows.end(), words(batch.rows));
   batch.group();
-  EXPECT_EQ(std::vector<std::uint64_t>(long_words(batch.offsets), long_words(batch.offsets) + 6),
+  EXPECT_EQ(std::vector<std::uint64_t>(u64_data(batch.offsets), u64_data(batch.offsets) + 6),
             (std::vector<std::uint64_t>{0, 2, 3, 5, 8, 9}));
   EXPECT_EQ(std::vector<std::uint32_t>(words(batch.places), words(batch.places) + 9),
             (std::vector<std::uint32_t>{0, 2, 1, 3, 7, 4, 5, 6, 8}));

@@ -54,7 +54,7 @@ struct MadeUpTrainings {
   std::vector<TrainingResult> train(std::span<const std::size_t> plans, const Schedule& schedule,
                                     const TrainingHooks& hooks, const Checkpoint* state) {
     const std::uint64_t length = schedule.max_steps;
-    EXPECT_TRUE(schedule.measures_after(length));
+    EXPECT_TRUE(schedule.evaluates_at(length));
     asked.emplace_back(length, std::vector<std::size_t>(plans.begin(), plans.end()));
     if (state != nullptr) resumed_at = length;
     if (hooks.save) hooks.save({});
