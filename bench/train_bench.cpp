@@ -110,7 +110,7 @@ void lightgcn_step_joined(benchmark::State& state) {
 }
 
 void propagate_once(benchmark::State& state) {
-  const MaskedTable table =
+  const ModelParameters table =
       make_table(equal_sizes(static_cast<std::uint32_t>(state.range(0))), 1).to(graph().device());
   for (auto _ : state) {
     benchmark::DoNotOptimize(propagate(table.values, graph()));

@@ -1,25 +1,18 @@
 #pragma once
 
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "bet/error.h"
+
 namespace bet {
 
-// The one error type. Thrown for anything that a file, a flag or a caller can cause; the text says
-// what, with which value and where. `assert` is for what only a bug can cause.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Thrown by work that was asked to stop before its end, once what it needs to be continued is
-// saved.
+// Thrown by work that was asked to stop before its end, once what it needs to be resumed is saved.
 class Interrupted : public Error {
  public:
-  using Error::Error;
+  explicit Interrupted(const std::string& text) : Error(text, ErrorKind::kInterrupted) {}
 };
 
 // Joins the parts with operator<<, without separators.
@@ -30,10 +23,14 @@ std::string str_cat(Parts&&... parts) {
   return text.str();
 }
 
-// Throws an Error whose text is the joined parts.
+// Throws an Error whose text is the joined parts; of kind kBadInput, or as given.
+template <typename... Parts>
+[[noreturn]] void fail_as(ErrorKind kind, Parts&&... parts) {
+  throw Error(str_cat(std::forward<Parts>(parts)...), kind);
+}
 template <typename... Parts>
 [[noreturn]] void fail(Parts&&... parts) {
-  throw Error(str_cat(std::forward<Parts>(parts)...));
+  fail_as(ErrorKind::kBadInput, std::forward<Parts>(parts)...);
 }
 
 // The value in single quotes, fit for a message: control bytes as \xNN, cut after 60 bytes.

@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "baselines/method.h"
 #include "baselines/size_agent.h"
 #include "model/executor.h"
 #include "plan/plan_sampler.h"
+#include "search/method.h"
 #include "train/evaluator.h"
 #include "train/model_state.h"
 
@@ -76,7 +76,7 @@ constexpr double kMemoryWeight = 1;
 
 // The authors' trainings of the recommender, which is fresh every time; a quarter of a linear
 // schedule has as many samples as theirs and more.
-Schedule short_schedule(const FitOptions& fit) {
+Schedule short_schedule(const RetrainingOptions& fit) {
   Schedule schedule = fit.schedule;
   if (schedule.linear) {
     schedule.max_steps = std::max<std::uint64_t>(schedule.max_steps / 4, 20);
@@ -142,10 +142,11 @@ class Environment {
   explicit Environment(const MethodInput& input)
       : input_(input),
         evaluator_(input.split, HeldOut::kValidation, input.graph),
-        backbone_(make_backbone(input.fit.model, input.graph)),
-        schedule_(short_schedule(input.fit)) {
+        backbone_(make_backbone(input.retraining.model, input.graph)),
+        schedule_(short_schedule(input.retraining)) {
     const SizePlan full = full_plan(input.shape);
-    first_ = backbone_->initial(std::span(&full, 1), input.fit.model.seed).to(input.graph.device());
+    first_ = backbone_->initial(std::span(&full, 1), input.retraining.model.seed)
+                 .to(input.graph.device());
   }
 
   std::uint64_t steps_of_training() const { return schedule_.max_steps; }
@@ -182,8 +183,8 @@ class Environment {
     // Asked for, a GPU gives back what the recorded steps of the models before held: hundreds of
     // them would fill it.
     executor_for(input_.graph.device()).free_bytes();
-    ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)), input_.fit.model,
-                          schedule_);
+    ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)),
+                          input_.retraining.model, schedule_);
     while (model.num_steps() < schedule_.max_steps) {
       if (stop && stop()) return std::nullopt;
       model.step();
@@ -197,7 +198,7 @@ class Environment {
   Evaluator evaluator_;
   std::unique_ptr<Backbone> backbone_;
   Schedule schedule_;
-  MaskedTable first_;
+  ModelParameters first_;
 };
 
 class Search {
@@ -237,7 +238,7 @@ class Search {
             .highest = input_.shape.max_dim,
             .memory_weight = input_.options.memory_weight.value_or(kMemoryWeight),
             .max_trainings = asked_,
-            .seed = input_.fit.model.seed};
+            .seed = input_.retraining.model.seed};
   }
 
   // False if the stop hook ended it; not before there is one vector to propose.

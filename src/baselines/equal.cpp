@@ -1,4 +1,4 @@
-#include "baselines/method.h"
+#include "search/method.h"
 
 namespace bet {
 namespace {

@@ -16,10 +16,10 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "baselines/growing_table.h"
-#include "baselines/method.h"
 #include "baselines/method_training.h"
 #include "baselines/size_policy.h"
 #include "model/pair_scores.h"
+#include "search/method.h"
 
 namespace bet {
 namespace {
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> candidate_sizes(const TableShape& shape) {
 constexpr std::uint64_t kPasses = 2;
 
 Schedule stream_schedule(const MethodInput& input, std::uint64_t num_steps) {
-  Schedule schedule = input.fit.schedule;
+  Schedule schedule = input.retraining.schedule;
   schedule.batch_kind = BatchKind::kInteractions;
   schedule.batch_size = static_cast<std::uint32_t>(
       (kPasses * input.split.counts().train + num_steps - 1) / num_steps);
@@ -65,9 +65,11 @@ class Esapn {
         table_(model.table(), input.shape, candidate_sizes(input.shape),
                input.params ? std::optional(*input.params / input.shape.tables) : std::nullopt),
         occurrences_(at::zeros({model.table().num_rows()}, model.table().values.options())),
-        user_policy_(policy_options(), input.fit.model.seed, "esapn users", input.graph.device()),
-        item_policy_(policy_options(), input.fit.model.seed, "esapn items", input.graph.device()),
-        sampler_(input.graph, input.fit.model.seed),
+        user_policy_(policy_options(), input.retraining.model.seed, "esapn users",
+                     input.graph.device()),
+        item_policy_(policy_options(), input.retraining.model.seed, "esapn items",
+                     input.graph.device()),
+        sampler_(input.graph, input.retraining.model.seed),
         earlier_(model.batch().size(), 1, model.table().num_rows(), input.graph.device()),
         record_(at::zeros({static_cast<std::int64_t>(sizeof(StepRecord))},
                           model.table().values.options().dtype(at::kByte))) {}
@@ -151,7 +153,7 @@ class Esapn {
   }
 
   // The BPR loss of each entry.
-  at::Tensor losses_of(const MaskedTable& table) const {
+  at::Tensor losses_of(const ModelParameters& table) const {
     const c10::AutoGradMode no_gradient(false);
     const Ranking ranking = model_.backbone().ranking(table);
     const auto scores = [&](const at::Tensor& of_items) {
@@ -178,7 +180,7 @@ class Esapn {
 
   at::Tensor sampled_actions() const {
     const c10::AutoGradMode no_gradient(false);
-    RandomStream random(input_.fit.model.seed, "esapn actions", model_.num_steps());
+    RandomStream random(input_.retraining.model.seed, "esapn actions", model_.num_steps());
     std::vector<float> draws(static_cast<std::size_t>(2 * num_entries_));
     for (float& draw : draws) draw = static_cast<float>(random.uniform());
     const at::Tensor uniform =
@@ -204,7 +206,7 @@ class Esapn {
     const auto* const device_record = static_cast<const StepRecord*>(record_.data_ptr());
     model_.executor().run_concurrently(
         [&] { sampler_.draw(device_record, schedule_.batch_kind, earlier_); });
-    MaskedTable parameters = tried.table;
+    ModelParameters parameters = tried.table;
     parameters.values = tried.table.values.detach().set_requires_grad(true);
     const at::Tensor loss =
         model_.backbone().loss(parameters, {model_.executor(), earlier_, device_record});
@@ -269,7 +271,7 @@ Proposal propose(const MethodInput& input) {
   const std::uint64_t num_steps = input.pretrained().best_length;
   const Schedule schedule = stream_schedule(input, num_steps);
   const SizePlan full = full_plan(input.shape);
-  ModelInTraining model(input.graph, std::span(&full, 1), input.fit.model, schedule);
+  ModelInTraining model(input.graph, std::span(&full, 1), input.retraining.model, schedule);
   Esapn search(input, model, schedule);
   const bool whole =
       train_method(input, "grow", model, num_steps,

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "baselines/method.h"
 #include "plan/plan_sampler.h"
+#include "search/method.h"
 
 namespace bet {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace bet {
 
-GrowingTable::GrowingTable(const MaskedTable& table, const TableShape& shape,
+GrowingTable::GrowingTable(const ModelParameters& table, const TableShape& shape,
                            std::vector<std::uint32_t> sizes, std::optional<std::uint64_t> total)
     : table_(table), shape_(shape), total_(total), initial_(table.values.clone()) {
   BET_CHECK(!total || shape.total_size(sizes.at(0)) <= *total, "size ", sizes.at(0),

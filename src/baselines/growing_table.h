@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 #include "plan/size_plan.h"
 #include "train/checkpoint.h"
 
@@ -20,8 +20,8 @@ class GrowingTable {
   // `table`, of a single model, has the values drawn for a full plan of `shape`; its tensors are
   // shared. `sizes` are ascending. Of all rows together no more than `total` is reached. Throws if
   // the smallest sizes are more.
-  GrowingTable(const MaskedTable& table, const TableShape& shape, std::vector<std::uint32_t> sizes,
-               std::optional<std::uint64_t> total);
+  GrowingTable(const ModelParameters& table, const TableShape& shape,
+               std::vector<std::uint32_t> sizes, std::optional<std::uint64_t> total);
 
   // By row its place in the list of sizes, int64 [rows], and its size.
   const at::Tensor& places() const { return places_; }
@@ -33,7 +33,7 @@ class GrowingTable {
 
   // As it would be if these rows were enlarged, a copy, and its new columns (bool [rows, stride]).
   struct Enlarged {
-    MaskedTable table;
+    ModelParameters table;
     at::Tensor gained;
   };
   Enlarged enlarged(const at::Tensor& rows) const;
@@ -51,7 +51,7 @@ class GrowingTable {
   at::Tensor kept_columns(const at::Tensor& places) const;
   void set_sizes();
 
-  MaskedTable table_;
+  ModelParameters table_;
   TableShape shape_;
   std::optional<std::uint64_t> total_;
   at::Tensor list_;     // int64, the sizes

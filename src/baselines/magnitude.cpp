@@ -1,5 +1,5 @@
 #include "baselines/kept_columns.h"
-#include "baselines/method.h"
+#include "search/method.h"
 
 namespace bet {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "baselines/method.h"
+#include "search/method.h"
 #include "train/model_state.h"
 
 namespace bet {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "baselines/method.h"
+#include "search/method.h"
 
 namespace bet {
 

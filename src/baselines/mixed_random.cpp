@@ -1,10 +1,11 @@
-#include "baselines/method.h"
+#include "search/method.h"
 
 namespace bet {
 namespace {
 
 Proposal propose(const MethodInput& input) {
-  return {.plans = {mixed_random_plan(input.shape, input.params.value(), input.fit.model.seed)}};
+  return {
+      .plans = {mixed_random_plan(input.shape, input.params.value(), input.retraining.model.seed)}};
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ class Network {
 
  private:
   Options options_;
-  MaskedTable table_;  // all weights, as the optimiser sees them
-  at::Tensor leaf_;    // the same memory, for autograd
+  ModelParameters table_;  // all weights, as the optimiser sees them
+  at::Tensor leaf_;        // the same memory, for autograd
   std::vector<at::Tensor> views_;
   std::unique_ptr<RowAdam> adam_;
 };

@@ -14,13 +14,13 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "baselines/method.h"
 #include "baselines/method_training.h"
+#include "search/method.h"
 #include "train/evaluator.h"
 
 namespace bet {
 
-OptEmbedGates::OptEmbedGates(const MaskedTable& table, std::uint64_t num_users,
+OptEmbedGates::OptEmbedGates(const ModelParameters& table, std::uint64_t num_users,
                              std::uint32_t tables, const Options& options)
     : options_(options),
       num_users_(static_cast<std::int64_t>(num_users)),
@@ -161,11 +161,11 @@ class OptEmbedSearch {
       : input_(input),
         num_steps_(full.best_length),
         plan_(full_plan(input.shape)),
-        model_(input.graph, std::span(&plan_, 1), input.fit.model,
-               input.fit.schedule.of_length(num_steps_)),
+        model_(input.graph, std::span(&plan_, 1), input.retraining.model,
+               input.retraining.schedule.of_length(num_steps_)),
         gates_(model_.table(), input.shape.num_users, input.shape.tables,
                options_for(full, input.shape)),
-        evolution_(input.shape.max_dim, input.fit.model.seed) {
+        evolution_(input.shape.max_dim, input.retraining.model.seed) {
     model_.use(gates_);
     draw_sizes();
   }
@@ -194,7 +194,7 @@ class OptEmbedSearch {
  private:
   // Of the step to come: one size a field for the whole table.
   void draw_sizes() {
-    RandomStream random(input_.fit.model.seed, "optembed sizes", model_.num_steps());
+    RandomStream random(input_.retraining.model.seed, "optembed sizes", model_.num_steps());
     const std::uint32_t users = 1 + random.below(input_.shape.max_dim);
     gates_.set_sizes({users, 1 + random.below(input_.shape.max_dim)});
   }

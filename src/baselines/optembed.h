@@ -27,7 +27,7 @@ class OptEmbedGates final : public TableFilter {
     double learning_rate = 0;  // of the thresholds
   };
   // For a table of a single model, of so many users, whose rows have `tables` values a column.
-  OptEmbedGates(const MaskedTable& table, std::uint64_t num_users, std::uint32_t tables,
+  OptEmbedGates(const ModelParameters& table, std::uint64_t num_users, std::uint32_t tables,
                 const Options& options);
 
   at::Tensor filtered(const at::Tensor& values) override;

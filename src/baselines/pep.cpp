@@ -9,16 +9,16 @@
 
 #include "base/error.h"
 #include "baselines/kept_columns.h"
-#include "baselines/method.h"
 #include "baselines/method_training.h"
+#include "search/method.h"
 #include "train/adam_state.h"
 
 namespace bet {
 namespace {
 
 // As moved by Adam: every value of a table, whatever its plan.
-MaskedTable of_same_shape(const MaskedTable& table, double value) {
-  MaskedTable same;
+ModelParameters of_same_shape(const ModelParameters& table, double value) {
+  ModelParameters same;
   same.values = at::full_like(table.values, value);
   same.sizes = at::full_like(table.sizes, static_cast<double>(table.models.at(0).width));
   same.models = table.models;
@@ -27,7 +27,7 @@ MaskedTable of_same_shape(const MaskedTable& table, double value) {
 
 }  // namespace
 
-PepThresholds::PepThresholds(const MaskedTable& table, const Options& options)
+PepThresholds::PepThresholds(const ModelParameters& table, const Options& options)
     : options_(options),
       table_(of_same_shape(table, options.first)),
       leaf_(table_.values.detach().set_requires_grad(true)),
@@ -76,12 +76,12 @@ namespace {
 
 Proposal propose(const MethodInput& input) {
   PepThresholds::Options options = pep_options(input.pretrained());
-  options.adam = input.fit.schedule.adam;  // one Adam for all, as the authors have it
-  Schedule schedule = input.fit.schedule;
+  options.adam = input.retraining.schedule.adam;  // one Adam for all, as the authors have it
+  Schedule schedule = input.retraining.schedule;
   schedule.max_steps = options.max_steps;
   const TableShape& shape = input.shape;
   const SizePlan full = full_plan(shape);
-  ModelInTraining model(input.graph, std::span(&full, 1), input.fit.model, schedule);
+  ModelInTraining model(input.graph, std::span(&full, 1), input.retraining.model, schedule);
   PepThresholds thresholds(model.table(), options);
   model.use(thresholds);
   // By how much each column is above its threshold, and how many are.
@@ -121,10 +121,10 @@ Proposal propose(const MethodInput& input) {
 
 // PEP. The method's own: thresholds for every value, learnt by Adam with a coupled L2 term; pruned
 // values never come back; what is left is retrained from the values the training began with (the
-// lottery ticket: fit_plans draws them by seed, row and column alike). Our adaptation: one count
-// over all tables; the learning rate of s and the scale of thresholds set by the pretrained model;
-// the mask at the first step (of every tenth) with few enough values, cut or filled to the budget
-// exactly by |v| less threshold; NCF's two values of a column kept or pruned together; dense
+// lottery ticket: retrain_plans draws them by seed, row and column alike). Our adaptation: one
+// count over all tables; the learning rate of s and the scale of thresholds set by the pretrained
+// model; the mask at the first step (of every tenth) with few enough values, cut or filled to the
+// budget exactly by |v| less threshold; NCF's two values of a column kept or pruned together; dense
 // weights not pruned. Its masks count as nothing in a budget of parameters; in bytes they do.
 extern const MethodKind kPep;
 const MethodKind kPep = {.name = "pep",

@@ -21,7 +21,7 @@ class PepThresholds final : public TableFilter {
     AdamOptions adam = {};
   };
   // For a single model's table.
-  PepThresholds(const MaskedTable& table, const Options& options);
+  PepThresholds(const ModelParameters& table, const Options& options);
 
   at::Tensor filtered(const at::Tensor& values) override;
   std::vector<at::Tensor> parameters() override { return {leaf_}; }
@@ -35,8 +35,8 @@ class PepThresholds final : public TableFilter {
 
  private:
   Options options_;
-  MaskedTable table_;  // of s
-  at::Tensor leaf_;    // its values, for autograd
+  ModelParameters table_;  // of s
+  at::Tensor leaf_;        // its values, for autograd
   RowAdam adam_;
 };
 

@@ -38,7 +38,7 @@ Metrics evaluate_run(const EvaluateCommand& command) {
   const RunFolder run = RunFolder::open(command.subject);
   FitCommand options = parse_fit_options(read_config(run.config()));
   options.data.path = command.data;
-  const FitOptions fit = options.resolve();
+  const RetrainingOptions fit = options.resolve();
   BET_CHECK(fit.final_part != TrainingPart::kAll, command.subject,
             ": was trained on every interaction; nothing is held out to measure on");
   Dataset dataset = options.data.load();

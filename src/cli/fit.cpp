@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/resident_memory.h"
-#include "baselines/method.h"
 #include "cli/commands.h"
 #include "cli/fit_options.h"
 #include "cli/fit_phases.h"
@@ -28,6 +27,7 @@
 #include "model/tensor_memory.h"
 #include "model/threads.h"
 #include "search/bet_search.h"
+#include "search/method.h"
 #include "search/pretrained.h"
 
 namespace bet {
@@ -100,7 +100,7 @@ Json trial_json(const Trial& trial) {
 }
 
 // What was retrained and chosen, where there was a choice.
-void report_plans(const Searched& searched, const FitResult& result, Json& report) {
+void report_plans(const Searched& searched, const RetrainingResult& result, Json& report) {
   const Proposal& proposal = searched.proposal;
   if (!proposal.note.empty()) report["note"] = proposal.note;
   const bool named = !proposal.labels.empty();
@@ -197,7 +197,7 @@ class FitRun {
     const Clock::time_point start = Clock::now();
     use_huge_page_tensors();
     set_num_threads(options_.process.threads);
-    FitOptions fit = options_.resolve();
+    RetrainingOptions fit = options_.resolve();
     fit.device = find_device(options_.device);
     if (!options_.budget.empty()) parse_budget(options_.budget);  // before anything is written
     if (!options_.resume) RunFolder::check_free(options_.folder(), options_.overwrite);
@@ -273,8 +273,8 @@ class FitRun {
     }
     set_training_work(line.progress(), columns, widest, fit.schedule,
                       searched.full ? &*searched.full : nullptr);
-    const FitResult result = fit_plans(split, plans, fit, hooks, run.checkpoint(),
-                                       run_identity(options_, hash), options_.resume);
+    const RetrainingResult result = retrain_plans(split, plans, fit, hooks, run.checkpoint(),
+                                                  run_identity(options_, hash), options_.resume);
     line.end();
 
     const SizePlan& plan = plans[result.chosen];
@@ -350,7 +350,7 @@ class FitRun {
 
   // The method's plans to retrain, those of the search best first.
   Searched search(const Split& split, const TableShape& shape, const AskedBudget& budget,
-                  const FitOptions& fit, const TrainingHooks& hooks, RunFolder& run,
+                  const RetrainingOptions& fit, const TrainingHooks& hooks, RunFolder& run,
                   const std::string& data_hash, RunProgress& progress_of_run) const {
     Searched result;
     const MethodKind* const method = options_.kind();
@@ -407,9 +407,9 @@ class FitRun {
 
   // Algorithm 1.
   void search_by_fitness(const Split& split, const Graph& graph, const TableShape& shape,
-                         std::uint64_t params, const FitOptions& fit, const TrainingHooks& hooks,
-                         const RunFolder& run, const std::string& whose, const Pretrained& theta,
-                         Searched& result) const {
+                         std::uint64_t params, const RetrainingOptions& fit,
+                         const TrainingHooks& hooks, const RunFolder& run, const std::string& whose,
+                         const Pretrained& theta, Searched& result) const {
     FitCommand::SearchChoice choice = options_.resolve_search();
     const std::uint32_t asked = choice.options.num_iterations;
     RunStore store(run.path() / "run.db", whose);
@@ -421,13 +421,13 @@ class FitRun {
                 asked, " plans)");
       // What was made of the search so far: without it this is a run that was killed in the search.
       std::filesystem::remove(run.report());
-      drop_fit_state(run.checkpoint());
-    } else if (options_.resume && has_fit_state(run.checkpoint())) {
+      drop_retraining_state(run.checkpoint());
+    } else if (options_.resume && has_retraining_state(run.checkpoint())) {
       choice.options.num_iterations = stored;
     }
     const Frequencies frequencies = train_frequencies(split);
     const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
-    const MaskedTable full = theta.table.to(fit.device);
+    const ModelParameters full = theta.table.to(fit.device);
     const Schedule finetune = finetune_schedule(
         choice.probe_schedule, split.counts().train,
         static_cast<std::uint32_t>(graph.active_users.size(0)), choice.finetune_epochs);

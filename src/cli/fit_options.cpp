@@ -196,7 +196,7 @@ std::filesystem::path FitCommand::folder() const {
   return std::filesystem::path("runs") / name;
 }
 
-FitOptions FitCommand::resolve() const {
+RetrainingOptions FitCommand::resolve() const {
   const BudgetUse use = kind() != nullptr ? kind()->budget : BudgetUse::kNeeded;
   BET_CHECK(!budget.empty() || use != BudgetUse::kNeeded, "--method ", method, " needs --budget");
   BET_CHECK(budget.empty() || use != BudgetUse::kNone, "--method ", method,
@@ -210,7 +210,7 @@ FitOptions FitCommand::resolve() const {
             backbone, ", which has ", base.tables, " embeddings a row; at most ",
             kMostColumns / base.tables);
   const Effort& preset = find_effort(effort);
-  FitOptions options;
+  RetrainingOptions options;
   options.schedule = named_schedule(schedule.empty() ? preset.schedule : schedule, backbone);
   BET_CHECK(!patience || !options.schedule.linear, "--patience ", patience.value_or(0),
             " is for --schedule paper; the learning rate of --schedule fast falls to zero, and "

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "baselines/method.h"
 #include "cli/data_options.h"
 #include "cli/run_folder.h"
 #include "search/bet_search.h"
-#include "train/fit.h"
+#include "search/method.h"
+#include "train/retraining.h"
 
 namespace bet {
 
@@ -69,7 +69,7 @@ struct FitCommand {
   std::filesystem::path folder() const;
 
   // What the options come to, the effort's presets included. Throws on what cannot be.
-  FitOptions resolve() const;
+  RetrainingOptions resolve() const;
 
   // The search's part of it; `seed` included.
   struct SearchChoice {

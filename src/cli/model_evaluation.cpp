@@ -11,12 +11,12 @@ namespace bet {
 namespace {
 
 // The rows and weights as stored, under the indices of the data; `kind` is what they are scored by.
-MaskedTable table_of(const Model& model, const Dataset& dataset, const Backbone& backbone,
-                     const BackboneKind& kind) {
+ModelParameters table_of(const Model& model, const Dataset& dataset, const Backbone& backbone,
+                         const BackboneKind& kind) {
   const TableShape shape{dataset.num_users(), dataset.num_items(),
                          std::max(1U, model.row_width() / kind.tables), 1, kind.tables};
   const SizePlan plan = full_plan(shape);
-  MaskedTable table = backbone.initial(std::span(&plan, 1), 0);
+  ModelParameters table = backbone.initial(std::span(&plan, 1), 0);
   if (table.weights.defined()) table.weights.zero_();
   for (const NamedWeights& named : backbone.named_weights(table)) {
     const auto stored = std::find_if(model.weights().begin(), model.weights().end(),
@@ -52,7 +52,7 @@ MaskedTable table_of(const Model& model, const Dataset& dataset, const Backbone&
 
 Metrics evaluate_model_file(const Model& model, const Dataset& dataset, const Split& split,
                             const FitCommand& options, const at::Device& device) {
-  const FitOptions fit = options.resolve();
+  const RetrainingOptions fit = options.resolve();
   BET_CHECK(fit.final_part != TrainingPart::kAll,
             "the model was trained on every interaction (--final all); nothing is held out to "
             "measure on");

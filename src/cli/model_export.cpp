@@ -40,7 +40,7 @@ void round_rows(at::Tensor& values, const std::int16_t* sizes, Precision precisi
   }
 }
 
-StoredRows rows_to_store(const Backbone& backbone, const MaskedTable& table,
+StoredRows rows_to_store(const Backbone& backbone, const ModelParameters& table,
                          const ExportChoice& choice) {
   StoredRows rows;
   rows.sizes = table.sizes[0].contiguous().clone();
@@ -87,7 +87,7 @@ SideToWrite side_of(const IdTable& ids, const StoredRows& rows, std::uint32_t ta
 }
 
 // The dense weights for the file, and rounded as it stores them in `table`, which keeps its own.
-std::vector<DenseWeights> weights_to_store(const Backbone& backbone, MaskedTable& table,
+std::vector<DenseWeights> weights_to_store(const Backbone& backbone, ModelParameters& table,
                                            Precision precision) {
   if (table.weights.defined()) table.weights = table.weights.clone();
   std::vector<DenseWeights> stored;
@@ -185,9 +185,9 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
 }
 
 void write_model_file(const std::filesystem::path& path, const Dataset& ids, const Split& split,
-                      const FitCommand& options, const MaskedTable& table,
+                      const FitCommand& options, const ModelParameters& table,
                       const ExportChoice& choice, Json& report) {
-  const FitOptions fit = options.resolve();
+  const RetrainingOptions fit = options.resolve();
   const BackboneKind& kind = find_backbone(options.backbone);
   BET_CHECK(choice.with_seen || choice.materialised || !kind.uses_graph,
             "--without-seen needs --serving materialised: a file that is served by graph has to "
@@ -205,7 +205,7 @@ void write_model_file(const std::filesystem::path& path, const Dataset& ids, con
   const auto backbone = make_backbone(exact, graph);
   const StoredRows rows = rows_to_store(*backbone, table, choice);
   model.layout = rows.kept.defined() ? RowLayout::kMasked : RowLayout::kPrefix;
-  MaskedTable as_read = table;  // what the reader will have
+  ModelParameters as_read = table;  // what the reader will have
   if (!choice.materialised) {
     model.weights = weights_to_store(*backbone, as_read, choice.precision);
     as_read.values = table.values.clone();

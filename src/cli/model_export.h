@@ -8,7 +8,7 @@
 #include "cli/fit_options.h"
 #include "data/dataset.h"
 #include "data/split.h"
-#include "train/fit.h"
+#include "train/retraining.h"
 
 namespace bet {
 
@@ -33,7 +33,7 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
 // "test_fp32". The file's facts say the same. Throws, and writes nothing, where the bytes of its
 // table break the options' budget, and for a graph without seen items.
 void write_model_file(const std::filesystem::path& path, const Dataset& ids, const Split& split,
-                      const FitCommand& options, const MaskedTable& table,
+                      const FitCommand& options, const ModelParameters& table,
                       const ExportChoice& choice, nlohmann::ordered_json& report);
 
 }  // namespace bet

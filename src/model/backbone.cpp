@@ -37,11 +37,11 @@ Ranking side_by_side(std::span<const Ranking> models) {
   return all;
 }
 
-MaskedTable Backbone::initial(std::span<const SizePlan> plans, std::uint64_t seed) const {
+ModelParameters Backbone::initial(std::span<const SizePlan> plans, std::uint64_t seed) const {
   return make_table(plans, seed);
 }
 
-std::vector<NamedWeights> Backbone::named_weights(const MaskedTable& /*parameters*/) const {
+std::vector<NamedWeights> Backbone::named_weights(const ModelParameters& /*parameters*/) const {
   return {};
 }
 

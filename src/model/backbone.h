@@ -12,7 +12,7 @@
 #include "model/batch.h"
 #include "model/executor.h"
 #include "model/graph.h"
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 #include "model/propagation.h"
 #include "model/scoring.h"
 
@@ -57,18 +57,18 @@ class Backbone {
   virtual ~Backbone() = default;
 
   // The parameters that a training of these plans starts with. On the CPU.
-  virtual MaskedTable initial(std::span<const SizePlan> plans, std::uint64_t seed) const;
+  virtual ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const;
 
   // The loss of each model, float [models], with a gradient for the values and the weights of
   // `parameters`, to be asked for with the same factor for all models; without the regulariser of
   // the table's rows. What `pass` refers to must outlive the backward pass.
-  virtual at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const = 0;
+  virtual at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const = 0;
 
   // As trained, nothing dropped; no gradient.
-  virtual Ranking ranking(const MaskedTable& parameters) const = 0;
+  virtual Ranking ranking(const ModelParameters& parameters) const = 0;
 
   // The weights of a single model, for its file; writing to them changes `parameters`.
-  virtual std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const;
+  virtual std::vector<NamedWeights> named_weights(const ModelParameters& parameters) const;
 };
 
 // How a backbone is trained by the schedule `fast` (train/schedule.h): chosen on validation

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "model/batch.h"
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 
 namespace bet {
 

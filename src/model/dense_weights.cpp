@@ -16,7 +16,7 @@ constexpr std::int64_t kTableStride = 8;
 
 }  // namespace
 
-void add_weights(MaskedTable& table, std::int64_t num_weights) {
+void add_weights(ModelParameters& table, std::int64_t num_weights) {
   BET_CHECK(num_weights % kTableStride == 0, num_weights, " weights are not padded");
   table.weights =
       at::zeros({static_cast<std::int64_t>(table.models.size()), num_weights}, at::kFloat);
@@ -49,8 +49,8 @@ void fill_weights(at::Tensor matrix, std::span<const float> values) {
   matrix.copy_(at::from_blob(const_cast<float*>(values.data()), matrix.sizes(), at::kFloat));
 }
 
-MaskedTable weights_as_table(const at::Tensor& weights) {
-  MaskedTable table;
+ModelParameters weights_as_table(const at::Tensor& weights) {
+  ModelParameters table;
   table.values = weights.view({-1, kTableStride});
   table.sizes =
       at::full({1, table.values.size(0)}, kTableStride, weights.options().dtype(at::kShort));

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <span>
 
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 
 namespace bet {
 
-// Dense weights of a backbone lie in MaskedTable::weights, a row of floats for each model. Matrices
-// are padded to row_stride() columns and rows; the padding is zero and stays so.
+// Dense weights of a backbone lie in ModelParameters::weights, a row of floats for each model.
+// Matrices are padded to row_stride() columns and rows; the padding is zero and stays so.
 
 // Adds weights to a table: `num_weights` zeros for each model.
-void add_weights(MaskedTable& table, std::int64_t num_weights);
+void add_weights(ModelParameters& table, std::int64_t num_weights);
 
 // Floats [first, first + rows * columns) of a model's weights as a matrix, a view.
 at::Tensor weight_matrix(const at::Tensor& weights, std::int64_t first, std::int64_t rows,
@@ -35,6 +35,6 @@ double xavier_deviation(std::uint64_t rows, std::uint64_t columns);
 void fill_weights(at::Tensor matrix, std::span<const float> values);
 
 // All weights as a table of short rows, which RowAdam moves; shares memory with `weights`.
-MaskedTable weights_as_table(const at::Tensor& weights);
+ModelParameters weights_as_table(const at::Tensor& weights);
 
 }  // namespace bet

@@ -9,14 +9,14 @@ class LightGcn final : public Backbone {
  public:
   LightGcn(const Graph& graph, RowPrecision precision) : graph_(graph), precision_(precision) {}
 
-  at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     const at::Tensor vectors =
         propagate(parameters.values, graph_, precision_, &pass.batch.touched);
     pass.executor.join();
     return bpr_loss(vectors, parameters.models, pass.batch);
   }
 
-  Ranking ranking(const MaskedTable& parameters) const override {
+  Ranking ranking(const ModelParameters& parameters) const override {
     return {propagate(parameters.values, graph_, precision_),
             {parameters.models.begin(), parameters.models.end()}};
   }

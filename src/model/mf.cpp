@@ -7,12 +7,12 @@ namespace {
 // Matrix factorisation: a score is the dot product of two rows of the table.
 class Mf final : public Backbone {
  public:
-  at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     pass.executor.join();
     return bpr_loss(parameters.values, parameters.models, pass.batch);
   }
 
-  Ranking ranking(const MaskedTable& parameters) const override {
+  Ranking ranking(const ModelParameters& parameters) const override {
     return {parameters.values, {parameters.models.begin(), parameters.models.end()}};
   }
 };

@@ -264,10 +264,10 @@ class Ncf final : public Backbone {
   Ncf(const ModelOptions& options, const Graph& graph)
       : dim_(options.dim), layout_{row_stride(options.dim)}, num_users_(graph.num_users) {}
 
-  MaskedTable initial(std::span<const SizePlan> plans, std::uint64_t seed) const override {
+  ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const override {
     const TableShape& shape = plans[0].shape();
     BET_CHECK(shape.tables == 2, "ncf has two embeddings a row, the plan has ", shape.tables);
-    MaskedTable table = make_table(
+    ModelParameters table = make_table(
         plans, seed,
         {xavier_deviation(shape.num_users, dim_), xavier_deviation(shape.num_items, dim_)});
     add_weights(table, layout_.size());
@@ -291,7 +291,7 @@ class Ncf final : public Backbone {
     return table;
   }
 
-  at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     pass.executor.join();
     std::vector<at::Tensor> losses;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
@@ -305,7 +305,7 @@ class Ncf final : public Backbone {
 
   // The heads are folded into the vectors: that of the products into the items', the absolute
   // values of the hidden one into both sides, its positive units first.
-  Ranking ranking(const MaskedTable& parameters) const override {
+  Ranking ranking(const ModelParameters& parameters) const override {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];
@@ -328,7 +328,7 @@ class Ncf final : public Backbone {
     return side_by_side(models);
   }
 
-  std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const override {
+  std::vector<NamedWeights> named_weights(const ModelParameters& parameters) const override {
     const at::Tensor weights = parameters.weights[0];
     const std::int64_t size = size_of(parameters.models[0]);
     const auto matrix = [&](const at::Tensor& whole) {

@@ -254,9 +254,9 @@ class Ngcf final : public Backbone {
     network_.key = stream_key(options.seed, "dropout");
   }
 
-  MaskedTable initial(std::span<const SizePlan> plans, std::uint64_t seed) const override {
+  ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const override {
     const TableShape& shape = plans[0].shape();
-    MaskedTable table = make_table(
+    ModelParameters table = make_table(
         plans, seed,
         {xavier_deviation(shape.num_users, dim_), xavier_deviation(shape.num_items, dim_)});
     add_weights(table, network_.layout.size());
@@ -272,7 +272,7 @@ class Ngcf final : public Backbone {
     return table;
   }
 
-  at::Tensor loss(const MaskedTable& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     std::vector<at::Tensor> vectors;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       vectors.push_back(vectors_of(parameters, model, pass.record));
@@ -286,7 +286,7 @@ class Ngcf final : public Backbone {
     return losses.size() == 1 ? losses[0] : at::cat(losses);
   }
 
-  Ranking ranking(const MaskedTable& parameters) const override {
+  Ranking ranking(const ModelParameters& parameters) const override {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor vectors = vectors_of(parameters, model, nullptr);
@@ -295,7 +295,7 @@ class Ngcf final : public Backbone {
     return side_by_side(models);
   }
 
-  std::vector<NamedWeights> named_weights(const MaskedTable& parameters) const override {
+  std::vector<NamedWeights> named_weights(const ModelParameters& parameters) const override {
     std::vector<NamedWeights> named;
     for (std::int64_t layer = 0; layer < kLayers; ++layer) {
       const std::string name = "layer" + std::to_string(layer + 1);
@@ -310,7 +310,7 @@ class Ngcf final : public Backbone {
   }
 
  private:
-  at::Tensor vectors_of(const MaskedTable& parameters, std::size_t model,
+  at::Tensor vectors_of(const ModelParameters& parameters, std::size_t model,
                         const StepRecord* record) const {
     return NgcfVectors::apply(parameters.values_of(model),
                               parameters.weights[static_cast<std::int64_t>(model)], &network_,

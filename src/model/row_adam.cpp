@@ -22,7 +22,7 @@ at::Tensor bytes_on(const void* data, std::size_t size, const at::Device& device
 
 }  // namespace
 
-RowAdam::RowAdam(const MaskedTable& table, const AdamOptions& options, std::uint64_t max_steps,
+RowAdam::RowAdam(const ModelParameters& table, const AdamOptions& options, std::uint64_t max_steps,
                  const std::function<double(std::uint64_t)>& rate_after)
     : options_(options),
       moment1_(at::zeros_like(table.values)),
@@ -56,8 +56,8 @@ void RowAdam::set_records(const std::vector<StepRecord>& records) {
   records_.copy_(bytes_on(records.data(), records.size() * sizeof(StepRecord), at::kCPU));
 }
 
-void RowAdam::step(MaskedTable& table, const at::Tensor& gradient, const Regulariser& regulariser,
-                   const at::Tensor& loss) {
+void RowAdam::step(ModelParameters& table, const at::Tensor& gradient,
+                   const Regulariser& regulariser, const at::Tensor& loss) {
   const Batch* const batch = regulariser.batch;
   const double l2 = batch != nullptr ? regulariser.l2 / static_cast<double>(batch->size()) : 0.0;
   AdamArgs args;

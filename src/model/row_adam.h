@@ -8,7 +8,7 @@
 
 #include "kernels/kernels.h"
 #include "model/batch.h"
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 
 namespace bet {
 
@@ -25,7 +25,7 @@ class RowAdam {
  public:
   // `rate_after(step)` is the learning rate of the step that follows `step` steps, for the first
   // `max_steps`.
-  RowAdam(const MaskedTable& table, const AdamOptions& options, std::uint64_t max_steps,
+  RowAdam(const ModelParameters& table, const AdamOptions& options, std::uint64_t max_steps,
           const std::function<double(std::uint64_t)>& rate_after);
 
   // l2 / batch size * the squared rows at the batch's places; nothing without a batch.
@@ -36,7 +36,7 @@ class RowAdam {
 
   // Applies `gradient`, to which that of the regulariser is added, as its value is to the record.
   // `loss` is by model.
-  void step(MaskedTable& table, const at::Tensor& gradient, const Regulariser& regulariser,
+  void step(ModelParameters& table, const at::Tensor& gradient, const Regulariser& regulariser,
             const at::Tensor& loss);
 
   // The record of a model, in the device's memory; its `steps` are those made.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 
 namespace bet {
 

@@ -21,8 +21,8 @@ std::filesystem::path cache_file(const std::filesystem::path& cache, const std::
   return cache / name;
 }
 
-MaskedTable full_table(const at::Tensor& values, const TableShape& shape) {
-  MaskedTable table = make_table(full_plan(shape), 0);
+ModelParameters full_table(const at::Tensor& values, const TableShape& shape) {
+  ModelParameters table = make_table(full_plan(shape), 0);
   BET_CHECK(values.sizes() == table.values.sizes(), "a table of ", values.size(0), " x ",
             values.size(1), " values, not ", table.values.size(0), " x ", table.values.size(1));
   table.values = values;

@@ -9,7 +9,7 @@ namespace bet {
 
 // The full-size model that probes start from (Theta_0), and its quality on validation.
 struct Pretrained {
-  MaskedTable table;  // on the CPU
+  ModelParameters table;  // on the CPU
   Metrics validation;
   std::uint64_t steps = 0;        // that were made
   std::uint64_t best_length = 0;  // TrainingResult::best_length

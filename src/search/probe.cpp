@@ -24,8 +24,8 @@ Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interacti
   return schedule;
 }
 
-Prober::Prober(const Split& split, const Graph& graph, const MaskedTable& full, double full_score,
-               const ModelOptions& model, const Schedule& finetune)
+Prober::Prober(const Split& split, const Graph& graph, const ModelParameters& full,
+               double full_score, const ModelOptions& model, const Schedule& finetune)
     : graph_(graph),
       full_(full),
       full_score_(full_score),

@@ -20,7 +20,7 @@ Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interacti
 class Prober {
  public:
   // `full` on the graph's device; `full_score` is its validation score, the denominator of fitness.
-  Prober(const Split& split, const Graph& graph, const MaskedTable& full, double full_score,
+  Prober(const Split& split, const Graph& graph, const ModelParameters& full, double full_score,
          const ModelOptions& model, const Schedule& finetune);
 
   // Quality of the finetuned plan / quality of the full model. None if `stop`, asked before each
@@ -29,7 +29,7 @@ class Prober {
 
  private:
   const Graph& graph_;
-  const MaskedTable& full_;
+  const ModelParameters& full_;
   double full_score_;
   ModelOptions model_;
   Schedule finetune_;

@@ -4,7 +4,7 @@
 
 namespace bet {
 
-void save_adam(Checkpoint& checkpoint, const std::string& name, const MaskedTable& table,
+void save_adam(Checkpoint& checkpoint, const std::string& name, const ModelParameters& table,
                RowAdam& adam) {
   checkpoint.tensors[name] = table.values.cpu();
   checkpoint.tensors[name + " moment1"] = adam.moment1().cpu();
@@ -12,7 +12,7 @@ void save_adam(Checkpoint& checkpoint, const std::string& name, const MaskedTabl
   checkpoint.numbers[name + " steps"] = static_cast<double>(adam.records().at(0).steps);
 }
 
-void restore_adam(const Checkpoint& checkpoint, const std::string& name, MaskedTable& table,
+void restore_adam(const Checkpoint& checkpoint, const std::string& name, ModelParameters& table,
                   RowAdam& adam) {
   const auto copy = [&](at::Tensor& to, const std::string& what) {
     const at::Tensor& from = checkpoint.tensor(what);

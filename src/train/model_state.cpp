@@ -22,8 +22,8 @@ ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> p
     : ModelInTraining(graph, make_backbone(options, graph)->initial(plans, options.seed), options,
                       schedule) {}
 
-ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table, const ModelOptions& options,
-                                 const Schedule& schedule)
+ModelInTraining::ModelInTraining(const Graph& graph, ModelParameters table,
+                                 const ModelOptions& options, const Schedule& schedule)
     : executor_(executor_for(graph.device())),
       options_(options),
       schedule_(schedule),
@@ -51,7 +51,7 @@ ModelInTraining::ModelInTraining(const Graph& graph, MaskedTable table, const Mo
 void ModelInTraining::run_step() {
   executor_.run_concurrently(
       [this] { sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_); });
-  MaskedTable parameters = table_;
+  ModelParameters parameters = table_;
   parameters.values = table_.values.detach().set_requires_grad(true);
   std::vector<at::Tensor> inputs = {parameters.values};
   if (filter_ != nullptr) {
@@ -107,7 +107,7 @@ std::vector<double> ModelInTraining::take_mean_losses() {
 Ranking ModelInTraining::ranking() const {
   const c10::AutoGradMode no_gradient(false);
   if (filter_ == nullptr) return backbone_->ranking(table_);
-  MaskedTable filtered = table_;
+  ModelParameters filtered = table_;
   filtered.values = filter_->filtered(table_.values).contiguous();
   return backbone_->ranking(filtered);
 }

@@ -42,7 +42,7 @@ class ModelInTraining {
   ModelInTraining(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,
                   const Schedule& schedule);
   // From given values instead of random ones; the table is the model's from now on.
-  ModelInTraining(const Graph& graph, MaskedTable table, const ModelOptions& options,
+  ModelInTraining(const Graph& graph, ModelParameters table, const ModelOptions& options,
                   const Schedule& schedule);
 
   // Trains through a filter from now on; before the first step. It must outlive the model.
@@ -60,7 +60,7 @@ class ModelInTraining {
   Ranking ranking() const;
 
   std::uint64_t num_steps() const { return num_steps_; }
-  const MaskedTable& table() const { return table_; }
+  const ModelParameters& table() const { return table_; }
   // Of the last step.
   const Batch& batch() const { return batch_; }
   const Backbone& backbone() const { return *backbone_; }
@@ -88,9 +88,9 @@ class ModelInTraining {
   ModelOptions options_;
   Schedule schedule_;
   std::unique_ptr<Backbone> backbone_;
-  MaskedTable table_;
+  ModelParameters table_;
   RowAdam adam_;
-  MaskedTable weights_;                  // table_.weights as the optimiser sees them
+  ModelParameters weights_;              // table_.weights as the optimiser sees them
   std::optional<RowAdam> weights_adam_;  // none without weights
   BatchSampler sampler_;
   Batch batch_;

@@ -100,7 +100,7 @@ class Training {
 
 // A plan's best weights so far and how long ago they were.
 struct Best {
-  MaskedTable table;
+  ModelParameters table;
   Metrics metrics;
   Metrics last;           // as measured last
   bool overfits = false;  // a measurement was clearly below an earlier one
@@ -108,7 +108,7 @@ struct Best {
   std::uint32_t since = 0;  // measurements without a better one
 
   // Strictly better measurements are kept.
-  void offer(const Metrics& measured, const MaskedTable& tables, std::size_t model,
+  void offer(const Metrics& measured, const ModelParameters& tables, std::size_t model,
              std::uint64_t at_step) {
     // Falls of less are noise between measurements, on a few hundred users.
     constexpr double kClearly = 0.02;
@@ -136,7 +136,7 @@ struct Best {
     save_metrics(checkpoint, name + " last", last);
   }
 
-  void restore(const Checkpoint& checkpoint, const MaskedTable& tables, std::size_t model) {
+  void restore(const Checkpoint& checkpoint, const ModelParameters& tables, std::size_t model) {
     const std::string name = "best " + std::to_string(model);
     if (!checkpoint.tensors.contains(name)) return;
     table = tables.only(model);
@@ -199,7 +199,7 @@ class Convergence {
   void save(Checkpoint& checkpoint) const {
     for (std::size_t i = 0; i < best_.size(); ++i) best_[i].save(checkpoint, i);
   }
-  void restore(const Checkpoint& checkpoint, const MaskedTable& tables) {
+  void restore(const Checkpoint& checkpoint, const ModelParameters& tables) {
     for (std::size_t i = 0; i < best_.size(); ++i) best_[i].restore(checkpoint, tables, i);
   }
 
@@ -209,7 +209,7 @@ class Convergence {
     const std::uint64_t steps = training.model().num_steps();
     std::vector<TrainingResult> results(best_.size());
     for (std::size_t i = 0; i < best_.size(); ++i) {
-      const MaskedTable table = takes_last ? training.model().table().only(i) : best_[i].table;
+      const ModelParameters table = takes_last ? training.model().table().only(i) : best_[i].table;
       results[i].table = table.to(at::kCPU);
       results[i].steps = steps;
       results[i].best_length = takes_last ? steps : best_[i].step;

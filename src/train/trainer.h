@@ -42,7 +42,7 @@ struct Measurement {
 struct TrainingResult {
   // On the CPU: the best weights on validation; the last ones of a training that runs to the end of
   // its schedule, as linear decays and trainings of fixed steps do.
-  MaskedTable table;
+  ModelParameters table;
   std::uint64_t steps = 0;  // that were made, in trainings of every length
   // Steps that a training of this plan should have: after which the best weights were, or, with a
   // linear decay, the length of the whole schedule that was best at its end.

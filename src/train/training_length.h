@@ -18,7 +18,7 @@ struct LengthTrials {
                                             const Checkpoint* state)>
       train;
   // A table of the plan's shape, with any values.
-  std::function<MaskedTable(std::size_t plan)> table_of;
+  std::function<ModelParameters(std::size_t plan)> table_of;
 };
 
 // For every plan the length of a linear decay that is best at its end on validation: the schedule's

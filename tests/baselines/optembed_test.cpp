@@ -15,8 +15,8 @@ using test::MethodCase;
 constexpr std::int64_t kUsers = 3;
 
 // Rows of norm 1, 2, 3 (users) and 2, 4 (items): relative 0.5, 1, 1.5 and 2/3, 4/3.
-MaskedTable rows_of_known_norms() {
-  MaskedTable table = make_table(full_plan({3, 2, 8, 1}), 1, 1);
+ModelParameters rows_of_known_norms() {
+  ModelParameters table = make_table(full_plan({3, 2, 8, 1}), 1, 1);
   const float norms[] = {1, 2, 3, 2, 4};
   for (std::int64_t row = 0; row < 5; ++row) {
     table.values[row].mul_(norms[row] / table.values[row].abs().sum().item<float>());
@@ -25,7 +25,7 @@ MaskedTable rows_of_known_norms() {
 }
 
 TEST(OptEmbedGates, LetLongRowsPassAndTheFirstColumns) {
-  const MaskedTable table = rows_of_known_norms();
+  const ModelParameters table = rows_of_known_norms();
   OptEmbedGates gates(table, kUsers, 1, {.alpha = 0, .learning_rate = 1});
   gates.thresholds().fill_(0.9);
   gates.set_sizes({3, 8});
@@ -46,7 +46,7 @@ TEST(OptEmbedGates, TakeTheLongTailedSlopeBackward) {
   EXPECT_TRUE(torch::allclose(OptEmbedGates::slope(x), slopes));
 
   // d(loss)/d(threshold) = -sum over the field's rows of slope * (loss's gradient . row).
-  const MaskedTable table = rows_of_known_norms();
+  const ModelParameters table = rows_of_known_norms();
   OptEmbedGates gates(table, kUsers, 1, {.alpha = 0.2, .learning_rate = 0.5});
   gates.thresholds().fill_(0.9);
   torch::manual_seed(2);

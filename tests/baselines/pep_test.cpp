@@ -11,13 +11,13 @@ namespace {
 
 using test::MethodCase;
 
-MaskedTable small_table(std::uint64_t rows = 40) {
+ModelParameters small_table(std::uint64_t rows = 40) {
   return make_table(full_plan({rows / 2, rows / 2, 8, 1}), 1, 0.5);
 }
 
 // BASELINES 1.1: with a = 1[|v| > k sigmoid(s)], d/dv = a and d/ds = -a sign(v) k sigmoid'(s).
 TEST(Pep, HasTheGradientsOfSoftThresholds) {
-  const MaskedTable table = small_table();
+  const ModelParameters table = small_table();
   PepThresholds thresholds(table, {.scale = 2, .learning_rate = 1, .first = -1, .max_steps = 1});
   const at::Tensor v = table.values.detach().clone().set_requires_grad(true);
   torch::manual_seed(1);
@@ -38,7 +38,7 @@ TEST(Pep, HasTheGradientsOfSoftThresholds) {
 // Without any gradient of the loss s rises all the same, by nearly the learning rate a step: what
 // drives PEP is the coupled L2 term, which Adam normalises.
 TEST(Pep, ThresholdsRiseByTheLearningRateWithoutALoss) {
-  const MaskedTable table = small_table();
+  const ModelParameters table = small_table();
   PepThresholds thresholds(
       table, {.scale = 1, .learning_rate = 0.1, .max_steps = 50, .adam = {0.5F, 0.8F}});
   const at::Tensor nothing = torch::zeros_like(table.values);

@@ -147,8 +147,8 @@ TEST_F(GpuKernels, NeuMfTermsAndTheirGradients) {
 TEST_F(GpuKernels, AdamAndItsRecord) {
   const Split split = test::toy_split(3000, 40, 30'000);
   const std::vector<SizePlan> plans = {test::toy_plan(split, 21), test::toy_plan(split, 6)};
-  MaskedTable here = make_table(plans, 3, 0.3);
-  MaskedTable there = here.to(gpu());
+  ModelParameters here = make_table(plans, 3, 0.3);
+  ModelParameters there = here.to(gpu());
   const Graph graph = hub_graph().to(gpu());
   const auto rate = [](std::uint64_t step) { return 0.1 / (1.0 + static_cast<double>(step)); };
   RowAdam adam(here, {}, 5, rate);

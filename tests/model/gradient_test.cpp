@@ -44,12 +44,12 @@ class Gradient : public testing::TestWithParam<Case> {};
 TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   const Case& c = GetParam();
   const Step step(c.kind, c.pool);
-  const MaskedTable table = make_table(test::toy_plan(step.split, c.width), 7, 0.3);
+  const ModelParameters table = make_table(test::toy_plan(step.split, c.width), 7, 0.3);
   const torch::Tensor values = table.values.clone().requires_grad_(true);
   ModelOptions options;
   options.backbone = c.backbone;
   const auto backbone = make_backbone(options, step.graph);
-  MaskedTable parameters = table;
+  ModelParameters parameters = table;
   parameters.values = values;
   const torch::Tensor loss =
       backbone->loss(parameters, {executor_for(at::kCPU), step.batch, nullptr});
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, Gradient,
 // The loss moves as its gradient says, along random directions.
 TEST(GradientByDifferences, Agrees) {
   const Step step;
-  const MaskedTable table = make_table(test::toy_plan(step.split, 12), 7, 0.3);
+  const ModelParameters table = make_table(test::toy_plan(step.split, 12), 7, 0.3);
   const auto loss_at = [&](const torch::Tensor& values) {
     const torch::Tensor moved = values.clone().requires_grad_(true);
     const torch::Tensor loss = bpr_loss(propagate(moved, step.graph), table.models, step.batch);
@@ -104,7 +104,7 @@ TEST(GradientByDifferences, Agrees) {
 
 TEST(Propagation, InBfloat16IsNear) {
   const Step step;
-  const MaskedTable table = make_table(test::toy_plan(step.split, 20), 7, 0.3);
+  const ModelParameters table = make_table(test::toy_plan(step.split, 20), 7, 0.3);
   const torch::Tensor values = table.values;
   const torch::Tensor exact = propagate(values, step.graph);
   const torch::Tensor near = propagate(values, step.graph, RowPrecision::kBfloat16);
@@ -114,7 +114,7 @@ TEST(Propagation, InBfloat16IsNear) {
 
 TEST(Propagation, DoesNotDependOnTheNumberOfThreads) {
   const Step step;
-  const MaskedTable table = make_table(test::toy_plan(step.split, 20), 7, 0.3);
+  const ModelParameters table = make_table(test::toy_plan(step.split, 20), 7, 0.3);
   const auto run = [&](int threads) {
     torch::set_num_threads(threads);
     const torch::Tensor values = table.values.clone().requires_grad_(true);
@@ -132,7 +132,7 @@ TEST(Propagation, DoesNotDependOnTheNumberOfThreads) {
 TEST(RowAdam, FollowsLibTorchsAdam) {
   const Step step;
   constexpr double kL2 = 1e-2;
-  MaskedTable table = make_table(test::toy_plan(step.split, 10), 7, 0.3);
+  ModelParameters table = make_table(test::toy_plan(step.split, 10), 7, 0.3);
   const torch::Tensor mask = mask_of(table).to(torch::kDouble);
   torch::Tensor dense = table.values.to(torch::kDouble).requires_grad_(true);
   torch::optim::Adam optimiser({dense}, torch::optim::AdamOptions(0.03));
@@ -157,23 +157,23 @@ TEST(RowAdam, FollowsLibTorchsAdam) {
   EXPECT_NEAR(adam.records()[0].loss_sum, dense_losses, 1e-4 * dense_losses);
 }
 
-TEST(MaskedTable, ANarrowPlanStartsAsThePrefixOfAWideOne) {
+TEST(ModelParameters, ANarrowPlanStartsAsThePrefixOfAWideOne) {
   const TableShape shape{30, 20, 128, 1};
-  const MaskedTable wide = make_table(full_plan(shape), 3);
-  const MaskedTable narrow = make_table(equal_plan(shape, shape.num_rows() * 7), 3);
+  const ModelParameters wide = make_table(full_plan(shape), 3);
+  const ModelParameters narrow = make_table(equal_plan(shape, shape.num_rows() * 7), 3);
   EXPECT_EQ(narrow.values.size(1), 8) << "no wider than it must be";
   EXPECT_TRUE(torch::equal(wide.values.slice(1, 0, 7), narrow.values.slice(1, 0, 7)));
   EXPECT_NEAR(wide.values.std().item<double>(), 0.01, 5e-4);
   EXPECT_FALSE(torch::equal(wide.values, make_table(full_plan(shape), 4).values));
 }
 
-TEST(MaskedTable, PlansSideBySideStartAsTheyWouldAlone) {
+TEST(ModelParameters, PlansSideBySideStartAsTheyWouldAlone) {
   const Split split = test::toy_split();
   const std::vector<SizePlan> plans = {test::toy_plan(split, 5), test::toy_plan(split, 20),
                                        test::toy_plan(split, 9)};
-  const MaskedTable joined = make_table(plans, 3);
+  const ModelParameters joined = make_table(plans, 3);
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    const MaskedTable alone = make_table(plans[i], 3);
+    const ModelParameters alone = make_table(plans[i], 3);
     EXPECT_TRUE(torch::equal(joined.only(i).values, alone.values));
     EXPECT_TRUE(torch::equal(joined.only(i).sizes, alone.sizes));
   }

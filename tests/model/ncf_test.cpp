@@ -25,7 +25,7 @@ struct Case {
 struct Model {
   ModelOptions options;
   std::unique_ptr<Backbone> backbone;
-  MaskedTable table;
+  ModelParameters table;
 
   Model(const TrainingStep& step, std::uint32_t width) {
     torch::manual_seed(3);
@@ -73,7 +73,7 @@ TEST_P(Ncf, LossAndGradientsMatchLibTorchsOwnOperators) {
   const Case& c = GetParam();
   const TrainingStep step(BatchKind::kUsers, c.pool, c.batch);
   const Model model(step, c.width);
-  MaskedTable ours = model.table;
+  ModelParameters ours = model.table;
   ours.values = model.table.values.clone().requires_grad_(true);
   ours.weights = model.table.weights.clone().requires_grad_(true);
   const torch::Tensor loss =
@@ -88,7 +88,7 @@ TEST_P(Ncf, LossAndGradientsMatchLibTorchsOwnOperators) {
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5);
   const torch::Tensor mask = test::mask_of(model.table);
   test::expect_same_gradient(ours.values.grad() * mask, dense.grad() * mask, 1e-4);
-  MaskedTable gradients = model.table;
+  ModelParameters gradients = model.table;
   gradients.weights = ours.weights.grad().clone();
   const std::vector<NamedWeights> weights = model.backbone->named_weights(gradients);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -150,7 +150,7 @@ TEST(NcfLoss, OfSeveralPlansIsThatOfEach) {
   const std::vector<SizePlan> plans = {test::toy_plan(step.split, 5, 2),
                                        test::toy_plan(step.split, 17, 2)};
   const auto loss_of = [&](std::span<const SizePlan> of) {
-    const MaskedTable table = backbone->initial(of, 7);
+    const ModelParameters table = backbone->initial(of, 7);
     return backbone->loss(table, {executor_for(at::kCPU), step.batch, nullptr});
   };
   const torch::Tensor joined = loss_of(plans);

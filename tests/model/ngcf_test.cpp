@@ -81,7 +81,7 @@ TEST_P(Ngcf, LossAndGradientsMatchLibTorchsOwnOperators) {
   const ModelOptions options = options_of_ngcf();
   const auto backbone = make_backbone(options, step.graph);
   const SizePlan plan = test::toy_plan(step.split, c.width);
-  MaskedTable table = backbone->initial(std::span(&plan, 1), 7);
+  ModelParameters table = backbone->initial(std::span(&plan, 1), 7);
   table.values.mul_(30);  // so that layers differ
   table.weights.add_(torch::randn_like(table.weights).mul(0.1) * table.weights.ne(0));
   for (const NamedWeights& named : backbone->named_weights(table)) {
@@ -90,7 +90,7 @@ TEST_P(Ngcf, LossAndGradientsMatchLibTorchsOwnOperators) {
   const StepRecord record = {.steps = 3};
   const StepRecord* const dropping = c.drops ? &record : nullptr;
 
-  MaskedTable ours = table;
+  ModelParameters ours = table;
   ours.values = table.values.clone().requires_grad_(true);
   ours.weights = table.weights.clone().requires_grad_(true);
   const torch::Tensor loss = backbone->loss(ours, {executor_for(at::kCPU), step.batch, dropping});
@@ -109,7 +109,7 @@ TEST_P(Ngcf, LossAndGradientsMatchLibTorchsOwnOperators) {
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5);
   test::expect_same_gradient((ours.values.grad() * test::mask_of(table)).slice(1, 0, c.width),
                              dense.grad() * test::mask_of(table).slice(1, 0, c.width), 1e-4);
-  MaskedTable gradients = table;
+  ModelParameters gradients = table;
   gradients.weights = ours.weights.grad();
   const std::vector<NamedWeights> weights = backbone->named_weights(gradients);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -118,7 +118,7 @@ TEST_P(Ngcf, LossAndGradientsMatchLibTorchsOwnOperators) {
   }
   // Padding has no gradient, so it stays zero.
   torch::Tensor padding = ours.weights.grad().clone();
-  MaskedTable rest = table;
+  ModelParameters rest = table;
   rest.weights = padding;
   for (const NamedWeights& named : backbone->named_weights(rest)) at::Tensor(named.values).zero_();
   EXPECT_EQ(padding.abs().max().item<float>(), 0.0F);
@@ -137,7 +137,7 @@ TEST(NgcfRanking, DropsNothing) {
   const TrainingStep step;
   const auto backbone = make_backbone(options_of_ngcf(), step.graph);
   const SizePlan plan = test::toy_plan(step.split, 20);
-  const MaskedTable table = backbone->initial(std::span(&plan, 1), 7);
+  const ModelParameters table = backbone->initial(std::span(&plan, 1), 7);
   std::vector<NamedWeights> plain = backbone->named_weights(table);
   for (NamedWeights& named : plain) named.values = named.values.to(torch::kDouble);
   const torch::Tensor expected =
@@ -170,7 +170,7 @@ TEST(NgcfLoss, OfSeveralPlansIsThatOfEach) {
                                        test::toy_plan(step.split, 17)};
   const StepRecord record;
   const auto loss_and_gradient = [&](std::span<const SizePlan> of) {
-    MaskedTable table = backbone->initial(of, 7);
+    ModelParameters table = backbone->initial(of, 7);
     table.values.set_requires_grad(true);
     table.weights.set_requires_grad(true);
     const torch::Tensor loss = backbone->loss(table, {executor_for(at::kCPU), step.batch, &record});

@@ -19,7 +19,7 @@ void expect_ranked_alike(const std::string& backbone) {
   options.dim = 12;
   const SizePlan plan = test::toy_plan(split, 12, find_backbone(backbone).tables);
   const std::unique_ptr<Backbone> model = make_backbone(options, graph);
-  MaskedTable table = model->initial(std::span(&plan, 1), 3);
+  ModelParameters table = model->initial(std::span(&plan, 1), 3);
   table.values.mul_(20);  // so that hidden units and products both matter
   const Ranking ranking = model->ranking(table);
   constexpr std::uint32_t kBest = 20;

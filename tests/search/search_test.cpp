@@ -22,7 +22,7 @@ struct Toy {
   TableShape shape{split.num_users(), split.num_items(), 16, 1};
   Frequencies frequencies = train_frequencies(split);
   PlanSampler sampler{shape, shape.num_rows() * 3, frequencies.users, frequencies.items};
-  MaskedTable full = make_table(full_plan(shape), 1, 0.1);
+  ModelParameters full = make_table(full_plan(shape), 1, 0.1);
   Schedule finetune;
   SearchOptions options;
 
@@ -176,7 +176,7 @@ TEST(Candidates, HaveNoRuleTwice) {
 TEST(MaskedCopy, IsThePrefixUnderTheMask) {
   const Toy toy;
   const SizePlan plan = toy.sampler.draw(1, 1).plan;
-  const MaskedTable copy = masked_copy(toy.full, std::span(&plan, 1));
+  const ModelParameters copy = masked_copy(toy.full, std::span(&plan, 1));
   EXPECT_EQ(copy.models[0].width, plan.largest_size());
   for (std::int64_t row = 0; row < copy.num_rows(); ++row) {
     const auto size = copy.sizes[0][row].item<std::int16_t>();

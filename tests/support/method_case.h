@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "baselines/method.h"
+#include "search/method.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 
@@ -16,7 +16,7 @@ struct MethodCase {
   Split split;
   Graph graph = make_graph(split, TrainingPart::kTrain);
   TableShape shape;
-  FitOptions fit;
+  RetrainingOptions fit;
   MethodOptions options;
   TrainingHooks hooks;
   std::string identity = "toy";

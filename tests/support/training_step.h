@@ -82,7 +82,7 @@ inline TrainingStep::Score dot_score(const torch::Tensor& vectors) {
   };
 }
 
-inline torch::Tensor mask_of(const MaskedTable& table) {
+inline torch::Tensor mask_of(const ModelParameters& table) {
   const torch::Tensor columns = torch::arange(table.values.size(1));
   return columns.unsqueeze(0) < table.sizes[0].to(torch::kLong).unsqueeze(1);
 }

@@ -4,7 +4,7 @@
 #include "support/gpu.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
-#include "train/fit.h"
+#include "train/retraining.h"
 
 namespace bet {
 namespace {
@@ -97,11 +97,12 @@ TEST_F(GpuTraining, SameSeedSameBits) {
 TEST_F(GpuTraining, AnInterruptedFitGoesOnToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
-  FitOptions options;
+  RetrainingOptions options;
   options.schedule = schedule_of(kPool);
   options.device = gpu();
   const TempFolder whole_folder;
-  const FitResult whole = fit_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+  const RetrainingResult whole =
+      retrain_plan(split, plan, options, {}, whole_folder.path(), "x", false);
   for (const std::uint64_t stop_at : {std::uint64_t{30}, whole.train_steps + 10}) {
     const TempFolder folder;
     std::uint64_t steps = 0;
@@ -111,8 +112,9 @@ TEST_F(GpuTraining, AnInterruptedFitGoesOnToTheSameBits) {
       if (++steps == stop_at) throw Error("killed");
       return false;
     };
-    EXPECT_THROW(fit_plan(split, plan, options, dies, folder.path(), "x", false), Error);
-    const FitResult resumed = fit_plan(split, plan, options, {}, folder.path(), "x", true);
+    EXPECT_THROW(retrain_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+    const RetrainingResult resumed =
+        retrain_plan(split, plan, options, {}, folder.path(), "x", true);
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
     EXPECT_EQ(resumed.test.score(), whole.test.score());
   }
@@ -133,12 +135,13 @@ TEST_F(GpuTraining, ALossThatIsNoNumberNamesItsStep) {
 TEST_F(GpuTraining, TooLittleMemoryIsSaidWithTheSizesBeforeAnythingIsLost) {
   const TempFolder folder;
   const Split split = test::toy_split();
-  FitOptions options;
+  RetrainingOptions options;
   options.schedule = schedule_of(1);
   options.schedule.batch_size = 1U << 28;
   options.device = gpu();
-  const std::string error = test::error_of(
-      [&] { fit_plan(split, test::toy_plan(split, 100), options, {}, folder.path(), "x", false); });
+  const std::string error = test::error_of([&] {
+    retrain_plan(split, test::toy_plan(split, 100), options, {}, folder.path(), "x", false);
+  });
   EXPECT_NE(error.find("out of memory on "), std::string::npos) << error;
   EXPECT_NE(error.find(" MB are free"), std::string::npos) << error;
 }

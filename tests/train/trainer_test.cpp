@@ -9,7 +9,7 @@
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 #include "train/evaluator.h"
-#include "train/fit.h"
+#include "train/retraining.h"
 
 namespace bet {
 namespace {
@@ -252,9 +252,9 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
   const SizePlan plan = test::toy_plan(split, 12);
-  FitOptions options;
+  RetrainingOptions options;
   options.schedule = toy_schedule();
-  const FitResult result = fit_plan(split, plan, options, {}, folder.path(), "x", false);
+  const RetrainingResult result = retrain_plan(split, plan, options, {}, folder.path(), "x", false);
   const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
   const TrainingResult expected =
       train(graph, plan, options.model, options.schedule, result.best_length);
@@ -272,10 +272,10 @@ TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
   const SizePlan plan = test::toy_plan(split, 64);
-  FitOptions options;
+  RetrainingOptions options;
   options.schedule = decay_that_overfits();
   options.schedule.final_by_passes = true;
-  const FitResult result = fit_plan(split, plan, options, {}, folder.path(), "x", false);
+  const RetrainingResult result = retrain_plan(split, plan, options, {}, folder.path(), "x", false);
   const Split::Counts counts = split.counts();
   ASSERT_LT(2 * result.best_length, options.schedule.max_steps);
   EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_length),
@@ -289,10 +289,11 @@ TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
 TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
-  FitOptions options;
+  RetrainingOptions options;
   options.schedule = toy_schedule();
   const TempFolder whole_folder;
-  const FitResult whole = fit_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+  const RetrainingResult whole =
+      retrain_plan(split, plan, options, {}, whole_folder.path(), "x", false);
 
   // The process dies in the final training: what it had saved then is all there is.
   const TempFolder folder;
@@ -303,11 +304,11 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
     if (++steps == whole.train_steps + 2 + whole.best_length / 2) throw Error("killed");
     return false;
   };
-  EXPECT_THROW(fit_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+  EXPECT_THROW(retrain_plan(split, plan, options, dies, folder.path(), "x", false), Error);
   const Checkpoint state = read_checkpoint(folder / "state.ckpt");
   EXPECT_EQ(state.text("phase"), "final");
   EXPECT_GT(state.number("record 0 steps"), 0);
-  const FitResult resumed = fit_plan(split, plan, options, {}, folder.path(), "x", true);
+  const RetrainingResult resumed = retrain_plan(split, plan, options, {}, folder.path(), "x", true);
   EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
   EXPECT_EQ(resumed.test.score(), whole.test.score());
   EXPECT_EQ(resumed.validation.score(), whole.validation.score());
@@ -320,7 +321,7 @@ TEST(FitPlan, RefusesTheStateOfAnotherRun) {
   write_checkpoint(state, folder / "state.ckpt");
   const Split split = test::toy_split();
   EXPECT_NE(error_of([&] {
-              fit_plan(split, test::toy_plan(split, 4), {}, {}, folder.path(), "x", true);
+              retrain_plan(split, test::toy_plan(split, 4), {}, {}, folder.path(), "x", true);
             }).find("other data or options"),
             std::string::npos);
 }

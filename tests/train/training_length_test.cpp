@@ -19,8 +19,8 @@ Schedule of_320_steps() {
 }
 
 // A table that says which plan it is of, and by which length it was trained.
-MaskedTable table_of(std::size_t plan, double length = 0) {
-  MaskedTable table;
+ModelParameters table_of(std::size_t plan, double length = 0) {
+  ModelParameters table;
   table.values = torch::tensor({{static_cast<float>(plan), static_cast<float>(length)}});
   return table;
 }

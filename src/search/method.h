@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "search/pretrained.h"
-#include "train/fit.h"
+#include "train/retraining.h"
 
 namespace bet {
 
 // What the compared methods have in common: each proposes plans, which are then retrained from
 // scratch, chosen among on validation, trained finally, stored and served like those of the search
-// (fit_plans).
+// (retrain_plans).
 
 // How a method takes a memory budget.
 enum class BudgetUse {
@@ -38,7 +38,7 @@ struct MethodInput {
   const Graph& graph;                   // of the training part, on the run's device
   const TableShape& shape;              // of the plans to propose
   std::optional<std::uint64_t> params;  // most parameters, of all tables; none without a budget
-  const FitOptions& fit;                // as plans will be retrained
+  const RetrainingOptions& retraining;  // as plans will be retrained
   const MethodOptions& options;
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
   std::filesystem::path state;             // the file where a method keeps its own to go on from

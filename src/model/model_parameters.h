@@ -23,7 +23,7 @@ struct ModelColumns {
 // sizes and widths count both: a row still keeps its first columns. Under a plan with a mask a
 // row's size is where its last kept column ends, and `kept` says which of them it keeps. With them
 // the dense weights of each model, where its backbone has any.
-struct MaskedTable {
+struct ModelParameters {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]
   std::vector<ModelColumns> models;
@@ -37,14 +37,14 @@ struct MaskedTable {
   at::Tensor values_of(std::size_t model) const;
 
   // One model's table on its own, a copy.
-  MaskedTable only(std::size_t model) const;
+  ModelParameters only(std::size_t model) const;
 
-  MaskedTable to(const at::Device& device) const;
+  ModelParameters to(const at::Device& device) const;
 };
 
 // The first columns of a full-size table under each plan's mask, and its weights, on its device:
 // where a probe starts.
-MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans);
+ModelParameters masked_copy(const ModelParameters& full, std::span<const SizePlan> plans);
 
 // Of the first values of each side.
 struct Deviations {
@@ -58,10 +58,10 @@ struct Deviations {
 
 // Drawn from N(0, deviation^2), without weights. The value at a row and column of a plan depends on
 // them and the seed alone, so a narrow plan starts as the prefix of a wide one. On the CPU.
-MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
-                       const Deviations& deviations = 0.01);
-inline MaskedTable make_table(const SizePlan& plan, std::uint64_t seed,
-                              const Deviations& deviations = 0.01) {
+ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
+                           const Deviations& deviations = 0.01);
+inline ModelParameters make_table(const SizePlan& plan, std::uint64_t seed,
+                                  const Deviations& deviations = 0.01) {
   return make_table(std::span(&plan, 1), seed, deviations);
 }
 

@@ -1,4 +1,4 @@
-#include "model/masked_table.h"
+#include "model/model_parameters.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
@@ -32,15 +32,15 @@ void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<st
 
 }  // namespace
 
-at::Tensor MaskedTable::values_of(std::size_t model) const {
+at::Tensor ModelParameters::values_of(std::size_t model) const {
   if (models.size() == 1) return values;
   const ModelColumns& columns = models[model];
   return values.slice(1, columns.first, columns.first + row_stride(columns.width)).contiguous();
 }
 
-MaskedTable MaskedTable::only(std::size_t model) const {
+ModelParameters ModelParameters::only(std::size_t model) const {
   const ModelColumns& columns = models[model];
-  MaskedTable table;
+  ModelParameters table;
   table.values = values.slice(1, columns.first, columns.first + row_stride(columns.width))
                      .clone(at::MemoryFormat::Contiguous);
   table.sizes =
@@ -58,7 +58,7 @@ MaskedTable MaskedTable::only(std::size_t model) const {
   return table;
 }
 
-MaskedTable MaskedTable::to(const at::Device& device) const {
+ModelParameters ModelParameters::to(const at::Device& device) const {
   return {values.to(device), sizes.to(device), models,
           weights.defined() ? weights.to(device) : weights,
           kept.defined() ? kept.to(device) : kept};
@@ -87,9 +87,9 @@ void apply_mask(const SizePlan& plan, const ModelColumns& columns, at::Tensor& k
 }
 
 // Columns and sizes of the plans side by side, all values zero.
-MaskedTable empty_table(std::span<const SizePlan> plans) {
+ModelParameters empty_table(std::span<const SizePlan> plans) {
   BET_CHECK(!plans.empty(), "a table of no plan");
-  MaskedTable table;
+  ModelParameters table;
   std::uint32_t columns = 0;
   for (const SizePlan& plan : plans) {
     BET_CHECK(plan.shape().num_rows() == plans[0].shape().num_rows(), "plans of ",
@@ -124,9 +124,9 @@ MaskedTable empty_table(std::span<const SizePlan> plans) {
 
 }  // namespace
 
-MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
-                       const Deviations& deviations) {
-  MaskedTable table = empty_table(plans);
+ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
+                           const Deviations& deviations) {
+  ModelParameters table = empty_table(plans);
   const std::int64_t num_rows = table.num_rows();
   const std::int64_t stride = table.stride();
   const auto num_users = static_cast<std::int64_t>(plans[0].shape().num_users);
@@ -148,8 +148,8 @@ MaskedTable make_table(std::span<const SizePlan> plans, std::uint64_t seed,
   return table;
 }
 
-MaskedTable masked_copy(const MaskedTable& full, std::span<const SizePlan> plans) {
-  MaskedTable table = empty_table(plans).to(full.values.device());
+ModelParameters masked_copy(const ModelParameters& full, std::span<const SizePlan> plans) {
+  ModelParameters table = empty_table(plans).to(full.values.device());
   for (std::size_t model = 0; model < plans.size(); ++model) {
     const ModelColumns& columns = table.models[model];
     BET_CHECK(columns.width <= full.models.at(0).width && table.num_rows() == full.num_rows(),

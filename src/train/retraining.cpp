@@ -1,4 +1,4 @@
-#include "train/fit.h"
+#include "train/retraining.h"
 
 #include <ATen/ops/empty.h>
 
@@ -23,23 +23,23 @@ class Stopwatch {
 };
 
 // What is known once the first phase is over, beside the state of the second.
-void save_choice(Checkpoint& checkpoint, const FitResult& result) {
+void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
   checkpoint.numbers["fit_best_length"] = static_cast<double>(result.best_length);
   checkpoint.numbers["fit_chosen"] = static_cast<double>(result.chosen);
-  checkpoint.numbers["fit_plans"] = static_cast<double>(result.plan_validation.size());
+  checkpoint.numbers["retrain_plans"] = static_cast<double>(result.plan_validation.size());
   checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
   for (std::size_t plan = 0; plan < result.plan_validation.size(); ++plan) {
     save_metrics(checkpoint, "fit " + std::to_string(plan), result.plan_validation[plan]);
   }
 }
 
-void restore_choice(const Checkpoint& checkpoint, FitResult& result) {
+void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
   result.train_steps = static_cast<std::uint64_t>(checkpoint.number("fit_train_steps"));
   result.best_length = static_cast<std::uint64_t>(checkpoint.number("fit_best_length"));
   result.chosen = static_cast<std::size_t>(checkpoint.number("fit_chosen"));
   result.interrupted = checkpoint.number("fit_interrupted") != 0;
-  for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
+  for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("retrain_plans"));
        ++plan) {
     result.plan_validation.push_back(read_metrics(checkpoint, "fit " + std::to_string(plan)));
   }
@@ -55,12 +55,12 @@ std::uint64_t interactions_of(const Split& split, TrainingPart part) {
 }
 
 // The sizes as a column of floats, which a checkpoint holds.
-at::Tensor sizes_as_floats(const MaskedTable& table) {
+at::Tensor sizes_as_floats(const ModelParameters& table) {
   return table.sizes.to(at::kFloat).view({-1, 1});
 }
 
-Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& graph,
-                     const FitOptions& options) {
+Metrics test_metrics(const ModelParameters& table, const Split& split, const Graph& graph,
+                     const RetrainingOptions& options) {
   if (options.final_part == TrainingPart::kAll) return {};
   const Ranking ranking = make_backbone(options.model, graph)->ranking(table.to(graph.device()));
   return evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
@@ -68,25 +68,26 @@ Metrics test_metrics(const MaskedTable& table, const Split& split, const Graph& 
 
 }  // namespace
 
-bool has_fit_state(const std::filesystem::path& folder) {
+bool has_retraining_state(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / "state.ckpt");
 }
 
-void drop_fit_state(const std::filesystem::path& folder) {
+void drop_retraining_state(const std::filesystem::path& folder) {
   std::filesystem::remove(folder / "state.ckpt");
 }
 
-FitResult fit_plans(const Split& split, std::span<const SizePlan> plans, const FitOptions& options,
-                    const TrainingHooks& hooks, const std::filesystem::path& folder,
-                    const std::string& identity, bool resume) {
+RetrainingResult retrain_plans(const Split& split, std::span<const SizePlan> plans,
+                               const RetrainingOptions& options, const TrainingHooks& hooks,
+                               const std::filesystem::path& folder, const std::string& identity,
+                               bool resume) {
   const std::filesystem::path state_path = folder / "state.ckpt";
   std::optional<Checkpoint> state;
-  if (resume && has_fit_state(folder)) {
+  if (resume && has_retraining_state(folder)) {
     state = read_checkpoint(state_path);
     BET_CHECK(state->text("identity") == identity, state_path.string(),
               ": was written for other data or options");
   }
-  FitResult result;
+  RetrainingResult result;
   std::string phase = "train";
   TrainingHooks saving = hooks;
   saving.save = [&](const Checkpoint& checkpoint) {
