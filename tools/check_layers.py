@@ -18,13 +18,14 @@ ALLOWED = {
     "runtime": {"base"},
     "command_line": {"base"},
     "serve": {"base", "runtime", "plan", "command_line"},  # plan: budgets are read in one place
-    "cli": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime",
-            "command_line"},
+    "run": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime"},
+    "cli": {"base", "data", "plan", "command_line", "run"},
 }
 # Library header prefix -> folders that may include it.
 LIBRARIES = {
-    r"(torch|ATen|c10)/": {"model", "train", "search", "baselines"},
-    r"(CLI|spdlog|toml\+\+|fmt)/": {"cli", "serve", "command_line"},
+    r"(torch|ATen|c10)/": {"model", "train", "search", "baselines", "run"},
+    r"(CLI|spdlog|fmt)/": {"cli", "serve", "command_line"},
+    r"toml\+\+/": {"run"},
     r"(curl|minizip|openssl)/|zlib.h|zstd.h": {"data"},
     r"sqlite3.h": {"search"},
     r"httplib.h": {"serve"},

@@ -11,6 +11,12 @@
 
 namespace bet {
 
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
 void remove_tree(const std::filesystem::path& path) {
   constexpr int kOpenFolders = 16;
   const auto remove_one = [](const char* name, const struct stat*, int, struct FTW*) {

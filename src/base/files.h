@@ -31,6 +31,9 @@ class AtomicFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
+// Writes a whole file by AtomicFile.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
 // Removes a folder and all in it; nothing if it is not there. Not std::filesystem::remove_all:
 // PyTorch's builds of LibTorch export an older one, which crashes beside a newer C++ library.
 void remove_tree(const std::filesystem::path& path);

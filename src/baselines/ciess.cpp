@@ -227,7 +227,7 @@ class Search {
       : input_(input),
         environment_(std::move(environment)),
         peaks_(environment_.peaks(input.pretrained())),
-        asked_(input.options.trainings.value_or(kTrainings)),
+        asked_(input.options.iterations.value_or(kTrainings)),
         total_(input.params.value() / input.shape.tables),
         users_(agent_options("users"), frequencies.users, peaks_.users),
         items_(agent_options("items"), frequencies.items, peaks_.items) {}
@@ -358,6 +358,23 @@ class Search {
 
 Proposal propose(const MethodInput& input) { return Search(input).run(); }
 
+std::vector<Option<MethodOptions>> options_of_ciess() {
+  return {make_option<MethodOptions>(
+              {"memory-weight", "Search", Affects::kResult,
+               "lambda, the weight of the sizes in the reward"},
+              [](auto& o) -> auto& { return o.memory_weight; })
+              .within(0, 1'000),
+          make_option<MethodOptions>(
+              {"iterations", "Search", Affects::kResult, "models that are trained from scratch"},
+              [](auto& o) -> auto& { return o.iterations; })
+              .within(1, 1'000'000)};
+}
+
+void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& /*backbone*/) {
+  constexpr std::uint32_t kQuickTrainings = 33;
+  if (effort == Effort::kQuick) options.iterations = options.iterations.value_or(kQuickTrainings);
+}
+
 }  // namespace
 
 // CIESS (Qu et al., SIGIR'23). The method's own: two TD3 agents choose a size for every user and
@@ -375,6 +392,8 @@ const MethodKind kCiess = {.name = "ciess",
                            .about = "CIESS, sizes by reinforcement learning",
                            .pretrains = true,
                            .trains = true,
-                           .propose = propose};
+                           .propose = propose,
+                           .options = options_of_ciess,
+                           .set_defaults = set_defaults};
 
 }  // namespace bet

@@ -1,10 +1,12 @@
-#include <algorithm>
 #include <array>
+#include <string>
 
+#include "base/error.h"
 #include "search/method.h"
 
 namespace bet {
 
+extern const MethodKind kBet;
 extern const MethodKind kFull;
 extern const MethodKind kEqual;
 extern const MethodKind kMixedRandom;
@@ -17,16 +19,19 @@ extern const MethodKind kOptEmbed;
 extern const MethodKind kCiess;
 
 std::span<const MethodKind* const> methods() {
-  static constexpr std::array kAll = {&kFull,      &kEqual, &kMixedRandom, &kSided,    &kFrequency,
-                                      &kMagnitude, &kPep,   &kEsapn,       &kOptEmbed, &kCiess};
+  static constexpr std::array kAll = {&kBet,   &kFull,      &kEqual,     &kMixedRandom,
+                                      &kSided, &kFrequency, &kMagnitude, &kPep,
+                                      &kEsapn, &kOptEmbed,  &kCiess};
   return kAll;
 }
 
-const MethodKind* find_method(std::string_view name) {
-  const auto all = methods();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const MethodKind* kind) { return kind->name == name; });
-  return found != all.end() ? *found : nullptr;
+const MethodKind& find_method(std::string_view name) {
+  std::string known;
+  for (const MethodKind* kind : methods()) {
+    if (kind->name == name) return *kind;
+    known += (known.empty() ? "" : ", ") + std::string(kind->name);
+  }
+  fail("unknown method ", in_quotes(name), "; there are ", known);
 }
 
 }  // namespace bet

@@ -41,13 +41,23 @@ Proposal propose(const MethodInput& input) {
   return proposal;
 }
 
+std::vector<Option<MethodOptions>> options_of_sided() {
+  return {make_option<MethodOptions>(
+              {"user-share", "Search", Affects::kResult,
+               "users' share of the budget (default: the best on validation)"},
+              [](auto& o) -> auto& { return o.user_share; })
+              .within(0, 1)};
+}
+
 }  // namespace
 
 // Equal sizes within each side; the split of the budget between users and items is chosen on
 // validation, in tenths. On graph backbones one side may get all of it (METHOD section 8). No
 // method of the paper: the rule that a search has to beat.
 extern const MethodKind kSided;
-const MethodKind kSided = {
-    .name = "sided", .about = "equal sizes within each side", .propose = propose};
+const MethodKind kSided = {.name = "sided",
+                           .about = "equal sizes within each side",
+                           .propose = propose,
+                           .options = options_of_sided};
 
 }  // namespace bet

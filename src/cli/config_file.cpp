@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/run_folder.h"
 #include "command_line/words.h"
+#include "run/run_folder.h"
 
 namespace bet {
 namespace {
@@ -30,7 +30,7 @@ std::vector<std::string> with_config_file(const CLI::App& app, std::vector<std::
   const std::string file = value_of(arguments, "--config");
   if (file.empty() || arguments.empty()) return arguments;
   const CLI::App* const command = find_command(app, arguments[0]);
-  // What is wrong with such a line says the parser.
+  // The parser reports what is wrong with such a line.
   if (command == nullptr || command->get_option_no_throw("--config") == nullptr) return arguments;
   const bool has_data = !positional_places(*command, arguments, 1).empty();
   std::vector<std::string> added;
@@ -53,13 +53,13 @@ std::vector<std::string> resume_as_fit(const CLI::App& app, std::vector<std::str
   if (gives(arguments, "--help") || gives(arguments, "-h")) return arguments;
   const CLI::App* const fit = find_command(app, "fit");
   const std::vector<std::size_t> places = positional_places(*fit, arguments, 1);
-  // No run, or more than one: the parser of `resume` says so.
+  // No run, or more than one: the parser of `resume` reports it.
   if (places.size() != 1) return arguments;
   const RunFolder run = RunFolder::open(arguments[places[0]]);
   arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(places[0]));
   arguments[0] = "fit";
   arguments.insert(arguments.begin() + 1, {"--out=" + run.path().string(), "--resume",
-                                           "--config=" + run.config().string()});
+                                           "--config=" + run.files().config().string()});
   return arguments;
 }
 

@@ -19,7 +19,7 @@ struct GetCommand {
 
 void add_data_get(CLI::App& data) {
   CLI::App& command =
-      *data.add_subcommand("get", "fetch a public data set; run again to go on after a break");
+      *data.add_subcommand("get", "fetch a public data set; run it again to resume");
   const auto options = std::make_shared<GetCommand>();  // owned by the parser's callback
   command.add_option("NAME", options->name, "a name of `bet data list`")->required();
   command.add_option("--out", options->out, "folder to put it into (default data/NAME)");
@@ -30,8 +30,9 @@ void add_data_get(CLI::App& data) {
                                              : std::filesystem::path(options->out);
     std::fprintf(stderr, "%s: %s\n", entry.name.c_str(), entry.licence.c_str());
     ProgressLine line;
-    download(entry.files, folder, [&](const Progress& progress) { line.show(progress); });
-    line.end();
+    ProgressTracker tracker({}, line.callbacks());
+    download(entry.files, folder, [&](const Progress& progress) { tracker.note(progress); });
+    tracker.end_phase();
     std::puts(folder.c_str());
   });
 }

@@ -2,10 +2,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/with_commas.h"
 #include "cli/commands.h"
-#include "cli/data_options.h"
-#include "cli/text.h"
+#include "cli/option_parser.h"
 #include "data/statistics.h"
+#include "run/data_options.h"
+#include "run/report_json.h"
 
 namespace bet {
 namespace {
@@ -37,11 +39,14 @@ Json collect(const DataOptions& options) {
                {"per_user", to_json(statistics.per_user)},
                {"per_item", to_json(statistics.per_item)},
                {"hash", dataset.hash()}};
-  const std::string note = split_note(dataset, parse_split_kind(options.split));
+  const std::string note = split_note(dataset, options.split);
   const Split::Counts parts = options.split_of(dataset).counts();
-  json["split"] = {{"kind", options.split}, {"seed", options.split_seed},
-                   {"train", parts.train},  {"validation", parts.validation},
-                   {"test", parts.test},    {"note", note.empty() ? Json(nullptr) : Json(note)}};
+  json["split"] = {{"kind", split_name(options.split)},
+                   {"seed", options.split_seed},
+                   {"train", parts.train},
+                   {"validation", parts.validation},
+                   {"test", parts.test},
+                   {"note", note.empty() ? Json(nullptr) : Json(note)}};
   return json;
 }
 
@@ -81,12 +86,12 @@ void print_text(const Json& json) {
 void add_data_stats(CLI::App& data) {
   CLI::App& command = *data.add_subcommand("stats", "count what a data set holds");
   const auto options = std::make_shared<StatsCommand>();  // owned by the parser's callback
-  options->data.add_to(command);
+  add_options(command, data_option_table(), options->data);
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
     const Json json = collect(options->data);
     if (options->json) {
-      std::puts(json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+      std::puts(json_text(json).c_str());
     } else {
       print_text(json);
     }

@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
+#include "base/with_commas.h"
 #include "cli/commands.h"
-#include "cli/text.h"
 #include "data/synthetic.h"
 
 namespace bet {

@@ -3,16 +3,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
+#include "base/with_commas.h"
 #include "cli/commands.h"
-#include "cli/data_options.h"
-#include "cli/fit_options.h"
 #include "cli/fit_summary.h"
-#include "cli/report.h"
-#include "cli/text.h"
-#include "search/candidate_selection.h"
+#include "cli/option_parser.h"
+#include "run/plan_preview.h"
+#include "run/report_json.h"
 
 namespace bet {
 namespace {
@@ -20,13 +18,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct PlanCommand {
-  DataOptions data;
+  PlanPreviewJob job;
   std::string budget;
   std::string method = "search";
-  std::uint32_t dim = 128;
-  std::uint64_t seed = 1;
   bool json = false;
 };
+
+PreviewKind kind_of(const std::string& method) {
+  if (method == "es") return PreviewKind::kEqual;
+  if (method == "mr") return PreviewKind::kRandom;
+  return method == "sample" ? PreviewKind::kSample : PreviewKind::kSearch;
+}
 
 Json histogram(std::span<const std::uint32_t> counts) {
   Json json = Json::object();
@@ -34,28 +36,6 @@ Json histogram(std::span<const std::uint32_t> counts) {
     if (counts[size] > 0) json[std::to_string(size)] = counts[size];
   }
   return json;
-}
-
-// The plans to show: one, or those that a search begins with, which are rules.
-std::vector<SampledPlan> make_plans(const PlanCommand& options, const TableShape& shape,
-                                    std::uint64_t params, const Split& split) {
-  if (options.method == "es") return {{equal_plan(shape, params), {}}};
-  if (options.method == "mr") return {{mixed_random_plan(shape, params, options.seed), {}}};
-  const Frequencies frequencies = train_frequencies(split);
-  const PlanSampler sampler(shape, params, frequencies.users, frequencies.items);
-  if (options.method == "sample") return {sampler.draw(options.seed, 0)};
-  FitCommand fit;
-  fit.budget = options.budget;
-  const SearchOptions search = fit.resolve_search().options;
-  std::vector<SampledPlan> plans = rule_plans(sampler, shape);
-  const auto is_first = [&](std::size_t place) {
-    return strategy_of(static_cast<std::uint32_t>(place) + 1, search.selection,
-                       search.num_iterations, plans.size()) == Strategy::kRule;
-  };
-  std::size_t count = 0;
-  while (count < plans.size() && is_first(count)) ++count;
-  plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(count), plans.end());
-  return plans;
 }
 
 Json origin_json(const PlanOrigin& origin) {
@@ -70,35 +50,29 @@ Json used_json(const SizePlan& plan) {
   return {{"params", plan.num_params()}, {"bytes", plan.stored_bytes(Precision::kFloat32)}};
 }
 
-Json run(const PlanCommand& options) {
-  const Budget budget = parse_budget(options.budget);
-  Dataset dataset = options.data.load();
-  TableShape shape{dataset.num_users(), dataset.num_items(), options.dim};
-  const bool is_search = options.method == "search";
-  if (is_search) shape.min_dim = FitCommand().least_dim();
-  const ResolvedBudget resolved = resolve_budget(budget, shape);
-  const Split split = options.data.split_of(dataset);
-  const std::vector<SampledPlan> plans = make_plans(options, shape, resolved.params, split);
-  const SizePlan& first = plans.at(0).plan;
-  Json json = {{"method", options.method},
-               {"seed", options.seed},
-               {"budget",
-                {{"requested", budget.text},
-                 {"params", resolved.params},
-                 {"bytes", resolved.bytes},
-                 {"precision", precision_name(Precision::kFloat32)},
-                 {"covers_full", resolved.covers_full}}},
-               {"used", used_json(first)},
-               {"full",
-                {{"params", shape.full_params()},
-                 {"bytes", table_bytes(shape.full_params(), shape, Precision::kFloat32)}}},
-               {"origin", nullptr},
-               {"user_sizes", histogram(first.user_counts())},
-               {"item_sizes", histogram(first.item_counts())}};
-  if (options.method == "sample") json["origin"] = origin_json(plans[0].origin);
-  if (!is_search) return json;
+Json preview_json(const PlanCommand& command, const PlanPreview& preview) {
+  const PlanPreviewJob& job = command.job;
+  const SizePlan& first = preview.plans.at(0).plan;
+  Json json = {
+      {"method", command.method},
+      {"seed", job.seed},
+      {"budget",
+       {{"requested", job.budget.text},
+        {"params", preview.allowed.params},
+        {"bytes", preview.allowed.bytes},
+        {"precision", precision_name(Precision::kFloat32)},
+        {"covers_full", preview.allowed.covers_full}}},
+      {"used", used_json(first)},
+      {"full",
+       {{"params", preview.shape.full_params()},
+        {"bytes", table_bytes(preview.shape.full_params(), preview.shape, Precision::kFloat32)}}},
+      {"origin", nullptr},
+      {"user_sizes", histogram(first.user_counts())},
+      {"item_sizes", histogram(first.item_counts())}};
+  if (job.kind == PreviewKind::kSample) json["origin"] = origin_json(preview.plans[0].origin);
+  if (job.kind != PreviewKind::kSearch) return json;
   json["plans"] = Json::array();
-  for (const SampledPlan& one : plans) {
+  for (const SampledPlan& one : preview.plans) {
     json["plans"].push_back({{"user_share", one.origin.user_share},
                              {"used", used_json(one.plan)},
                              {"user_sizes", histogram(one.plan.user_counts())},
@@ -107,43 +81,46 @@ Json run(const PlanCommand& options) {
   return json;
 }
 
-// "6 to 7", "6": the sizes of a histogram, which ascend.
-std::string range_text(const Json& histogram) {
-  std::string first;
-  std::string last;
-  for (const auto& [size, count] : histogram.items()) {
-    if (first.empty()) first = size;
+// "6 to 7", "6": the sizes that rows have.
+std::string range_text(std::span<const std::uint32_t> counts) {
+  std::size_t first = counts.size();
+  std::size_t last = 0;
+  for (std::size_t size = 0; size < counts.size(); ++size) {
+    if (counts[size] == 0) continue;
+    first = std::min(first, size);
     last = size;
   }
-  return first == last ? first : first + " to " + last;
+  if (first == counts.size()) return "";
+  return first == last ? std::to_string(first)
+                       : std::to_string(first) + " to " + std::to_string(last);
 }
 
-void print_rules(const Json& json) {
+void print_rules(const PlanPreview& preview) {
   std::printf(
       "`bet fit` begins with these plans, which are simple rules, then probes others that it draws "
       "and learns which are good:\n");
   std::printf("  %14s  %15s  %15s\n", "users' share", "size of a user", "size of an item");
-  for (const Json& plan : json["plans"]) {
-    std::printf("  %12.1f %%  %15s  %15s\n", 100.0 * plan["user_share"].get<double>(),
-                range_text(plan["user_sizes"]).c_str(), range_text(plan["item_sizes"]).c_str());
+  for (const auto& [plan, origin] : preview.plans) {
+    std::printf("  %12.1f %%  %15s  %15s\n", 100.0 * origin.user_share,
+                range_text(plan.user_counts()).c_str(), range_text(plan.item_counts()).c_str());
   }
 }
 
 // Rows per range of sizes, as bars.
-void print_sizes(const char* side, const Json& histogram) {
-  constexpr std::array<std::uint64_t, 9> kEdges = {0, 1, 2, 4, 8, 16, 32, 64, 0xffff + 1};
+void print_sizes(const char* side, std::span<const std::uint32_t> counts_by_size) {
+  constexpr std::array<std::size_t, 9> kEdges = {0, 1, 2, 4, 8, 16, 32, 64, 0xffff + 1};
   std::array<std::uint64_t, kEdges.size() - 1> counts{};
   std::uint64_t most = 1;
-  for (const auto& [size, count] : histogram.items()) {
+  for (std::size_t size = 0; size < counts_by_size.size(); ++size) {
     std::size_t range = 0;
-    while (std::stoull(size) >= kEdges[range + 1]) ++range;
-    counts[range] += count.get<std::uint64_t>();
+    while (size >= kEdges[range + 1]) ++range;
+    counts[range] += counts_by_size[size];
     most = std::max(most, counts[range]);
   }
   std::printf("%s by size\n", side);
   for (std::size_t range = 0; range < counts.size(); ++range) {
     if (counts[range] == 0) continue;
-    const std::uint64_t last = kEdges[range + 1] - 1;
+    const std::size_t last = kEdges[range + 1] - 1;
     std::string name = std::to_string(kEdges[range]);
     if (range + 1 == counts.size()) {
       name += "-";
@@ -156,29 +133,29 @@ void print_sizes(const char* side, const Json& histogram) {
   }
 }
 
-void print_text(const Json& json) {
-  std::printf("budget  %s\n", budget_text(json).c_str());
-  std::printf("full    %s parameters, %s bytes in fp32\n",
-              with_commas(json["full"]["params"]).c_str(),
-              with_commas(json["full"]["bytes"]).c_str());
-  if (json.contains("plans")) {
-    print_rules(json);
-    return;
-  }
-  std::printf("used    %s parameters, %s bytes in fp32\n",
-              with_commas(json["used"]["params"]).c_str(),
-              with_commas(json["used"]["bytes"]).c_str());
-  const Json& origin = json["origin"];
-  if (!origin.is_null()) {
+void print_params(const char* what, std::uint64_t params, std::uint64_t bytes) {
+  std::printf("%-7s %s parameters, %s bytes in fp32\n", what, with_commas(params).c_str(),
+              with_commas(bytes).c_str());
+}
+
+void print_text(const PlanPreviewJob& job, const PlanPreview& preview) {
+  std::printf("budget  %s\n",
+              budget_text({job.budget.text, preview.allowed, Precision::kFloat32}).c_str());
+  const std::uint64_t full = preview.shape.full_params();
+  print_params("full", full, table_bytes(full, preview.shape, Precision::kFloat32));
+  if (job.kind == PreviewKind::kSearch) return print_rules(preview);
+  const auto& [plan, origin] = preview.plans.at(0);
+  print_params("used", plan.num_params(), plan.stored_bytes(Precision::kFloat32));
+  if (job.kind == PreviewKind::kSample) {
     std::printf(
-        "drawn   at random (seed %s), as the search draws its candidates: %.1f %% of the budget to "
-        "users; users %s (shape %.3f), items %s (shape %.3f)\n",
-        json["seed"].dump().c_str(), 100.0 * origin["user_share"].get<double>(),
-        origin["user_family"].get<std::string>().c_str(), origin["user_shape"].get<double>(),
-        origin["item_family"].get<std::string>().c_str(), origin["item_shape"].get<double>());
+        "drawn   at random (seed %llu), as the search draws its candidates: %.1f %% of the budget "
+        "to users; users %s (shape %.3f), items %s (shape %.3f)\n",
+        static_cast<unsigned long long>(job.seed), 100.0 * origin.user_share,
+        std::string(family_name(origin.user_family)).c_str(), origin.user_shape,
+        std::string(family_name(origin.item_family)).c_str(), origin.item_shape);
   }
-  print_sizes("users", json["user_sizes"]);
-  print_sizes("items", json["item_sizes"]);
+  print_sizes("users", plan.user_counts());
+  print_sizes("items", plan.item_counts());
 }
 
 }  // namespace
@@ -186,7 +163,7 @@ void print_text(const Json& json) {
 void add_plan(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("plan", "show what a budget means, without training");
   const auto options = std::make_shared<PlanCommand>();  // owned by the parser's callback
-  options->data.add_to(command);
+  add_options(command, data_option_table(), options->job.data);
   command.add_option("--budget", options->budget, "5%, 450000p, 1.8MB or 2MiB")->required();
   command
       .add_option(
@@ -195,17 +172,19 @@ void add_plan(CLI::App& app) {
           "sample (one drawn at random, as the search draws; no row empty)")
       ->check(CLI::IsMember({"search", "es", "mr", "sample"}))
       ->capture_default_str();
-  command.add_option("--dim", options->dim, "full embedding size")
+  command.add_option("--dim", options->job.dim, "full embedding size")
       ->check(CLI::Range(1, 0xffff))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "seed of mr and sample")->capture_default_str();
+  command.add_option("--seed", options->job.seed, "seed of mr and sample")->capture_default_str();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
-    const Json json = run(*options);
+    options->job.budget = parse_budget(options->budget);
+    options->job.kind = kind_of(options->method);
+    const PlanPreview preview = preview_plans(options->job);
     if (options->json) {
-      std::puts(json_text(json).c_str());
+      std::puts(json_text(preview_json(*options, preview)).c_str());
     } else {
-      print_text(json);
+      print_text(options->job, preview);
     }
   });
 }

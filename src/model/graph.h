@@ -6,11 +6,9 @@
 #include <span>
 
 #include "data/split.h"
+#include "data/training_part.h"
 
 namespace bet {
-
-// Which interactions a model is trained on.
-enum class TrainingPart { kTrain, kTrainAndValidation, kAll };
 
 // The items of a user in that part; not ascending as a whole unless the part is kTrain.
 std::span<const ItemId> items_of(const Split& split, TrainingPart part, UserId user);

@@ -3,11 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include "model/graph.h"
+#include "model/row_precision.h"
 
 namespace bet {
-
-// Whether the rows gathered between the layers are kept in full or in half length.
-enum class RowPrecision { kFloat32, kBfloat16 };
 
 // LightGCN's propagation: the mean of E, AE, A^2 E and A^3 E for the symmetrically normalised
 // adjacency A of `graph`. `table` is float [nodes, stride]; the result has its shape. Its gradient

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <future>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -18,13 +19,12 @@ double seconds_since(Clock::time_point begin) {
 }
 
 std::unique_ptr<FitnessPredictor> make_predictor(const SearchOptions& options,
-                                                 const TableShape& shape,
-                                                 const Frequencies& frequencies) {
+                                                 const SearchSpace& space) {
   switch (options.selection) {
     case Selection::kDeepSets:
-      return make_deepsets_predictor(frequencies, options.seed);
+      return make_deepsets_predictor(space.frequencies, options.seed);
     case Selection::kSimple:
-      return make_simple_predictor(shape, options.seed);
+      return make_simple_predictor(space.shape, options.seed);
     case Selection::kRandom:
       break;
   }
@@ -60,128 +60,176 @@ double best_fitness(const std::vector<Trial>& population) {
   return best;
 }
 
+// Algorithm 1 from line 3 on. The comments name its lines.
+class PlanSearch {
+ public:
+  PlanSearch(const SearchSpace& space, const Prober& prober, RunStore& store,
+             const SearchOptions& options, const TrainingHooks& hooks)
+      : space_(space),
+        prober_(prober),
+        store_(store),
+        options_(options),
+        hooks_(hooks),
+        rules_(rule_plans(space.sampler, space.shape)) {
+    // Line 1: the predictor and the population; both resume from what is stored.
+    result_.population = store.trials(space.shape);
+  }
+
+  SearchResult run() {
+    auto t = static_cast<std::uint32_t>(population().size()) + 1;
+    if (t > options_.num_iterations) return std::move(result_);
+    predictor_ = make_predictor(options_, space_);
+    if (const std::vector<double> state = store_.predictor_state(); predictor_ && !state.empty()) {
+      predictor_->restore(state);
+    }
+    Trial trial = first_choice(t);
+    for (;; ++t) {  // line 3
+      const bool last = t == options_.num_iterations;
+      std::future<Chosen> next;
+      if (!last) {
+        next = std::async(std::launch::async, [this, t] { return learn_and_choose(t + 1); });
+      }
+      if (!probe(trial)) {
+        result_.stopped = true;
+        break;
+      }
+      const Clock::time_point begin = Clock::now();
+      std::optional<Chosen> chosen;
+      if (!last) chosen = next.get();
+      add(std::move(trial), chosen ? chosen->seconds : 0);
+      result_.waited_seconds += seconds_since(begin);
+      report(chosen ? chosen->error : 0);
+      if (last) break;
+      trial = std::move(chosen->trial);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<Trial>& population() { return result_.population; }
+
+  // The predictor that is stored with trial t - 1 chooses plan t and knows the trials before
+  // t - 1. The first choice has the same knowledge, whether the search begins or resumes.
+  Trial first_choice(std::uint32_t t) {
+    const Clock::time_point begin = Clock::now();
+    const std::span<const Trial> measured(population());
+    Trial trial = choose(t, measured.first(measured.empty() ? 0 : measured.size() - 1));
+    result_.own_seconds = result_.waited_seconds = seconds_since(begin);
+    return trial;
+  }
+
+  Chosen learn_and_choose(std::uint32_t t) {
+    const Clock::time_point begin = Clock::now();
+    const double error = learn(t);
+    Trial trial = choose(t, population());
+    return {std::move(trial), error, seconds_since(begin)};
+  }
+
+  // Lines 16 to 19, before the choice of iteration t: N steps on random members.
+  double learn(std::uint32_t t) {
+    if (!predictor_) return 0.0;
+    std::vector<MeasuredPlan> measured;
+    for (const Trial& trial : population()) {
+      measured.push_back({&trial.sampled.plan, trial.fitness});
+    }
+    RandomStream random(options_.seed, "predictor members", t);
+    return predictor_->learn(measured, options_.predictor_steps, random);
+  }
+
+  // Lines 4 to 12: m plans, and one of them; or the next rule.
+  Trial choose(std::uint32_t t, std::span<const Trial> measured) const {
+    const Strategy strategy =
+        strategy_of(t, options_.selection, options_.num_iterations, rules_.size());
+    const bool is_rule = strategy == Strategy::kRule;
+    const std::uint64_t first = is_rule ? t - 1 : std::uint64_t{t} * options_.num_candidates;
+    std::vector<SampledPlan> candidates;
+    if (is_rule) {
+      candidates.push_back(rules_[t - 1]);
+    } else {
+      candidates = draw_candidates(space_.sampler, options_.seed, first, options_.num_candidates);
+    }
+    const Choice choice =
+        choose_candidate(strategy, candidates, predictor_.get(), measured, options_.seed, t);
+    return Trial{t, strategy, first + choice.index, std::move(candidates[choice.index]),
+                 choice.predicted};
+  }
+
+  // Lines 13 and 14: finetunes a copy of Theta under the plan's mask and measures it. False if the
+  // stop hook ended it.
+  bool probe(Trial& trial) const {
+    const auto stop = [this] {
+      leave_if_asked(hooks_, nullptr);  // every trial is stored already
+      return hooks_.stop && hooks_.stop();
+    };
+    const Clock::time_point begin = Clock::now();
+    const std::optional<double> fitness = prober_.fitness(trial.sampled.plan, stop);
+    if (!fitness) return false;
+    trial.fitness = *fitness;
+    trial.seconds = seconds_since(begin);
+    return true;
+  }
+
+  // Line 15.
+  void add(Trial trial, double seconds_to_choose) {
+    population().push_back(std::move(trial));
+    const Clock::time_point begin = Clock::now();
+    store_.add(population().back(), predictor_ ? predictor_->state() : std::vector<double>());
+    result_.own_seconds += seconds_since(begin) + seconds_to_choose;
+  }
+
+  void report(double error) {
+    if (hooks_.log) hooks_.log(trial_text(population().back(), error));
+    if (!hooks_.progress) return;
+    char detail[80];
+    std::snprintf(detail, sizeof(detail), "best plan at %.1f %% of the full-size model's score",
+                  100 * best_fitness(population()));
+    hooks_.progress({"search", static_cast<double>(population().size()),
+                     static_cast<double>(options_.num_iterations), detail});
+  }
+
+  const SearchSpace& space_;
+  const Prober& prober_;
+  RunStore& store_;
+  const SearchOptions& options_;
+  const TrainingHooks& hooks_;
+  std::vector<SampledPlan> rules_;
+  std::unique_ptr<FitnessPredictor> predictor_;
+  SearchResult result_;
+};
+
 }  // namespace
 
-SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequencies,
-                          const TableShape& shape, const Prober& prober, RunStore& store,
+SearchResult search_plans(const SearchSpace& space, const Prober& prober, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks) {
   BET_CHECK(options.num_iterations > 0 && options.num_candidates > 0, "a search of ",
             options.num_iterations, " iterations of ", options.num_candidates,
             " candidates: both must be at least 1");
-  // Line 1: Phi and the population; both go on from what is stored.
-  SearchResult result;
-  std::vector<Trial>& population = result.population;
-  population = store.trials(shape);
-  auto t = static_cast<std::uint32_t>(population.size()) + 1;
-  if (t > options.num_iterations) return result;
-  const std::unique_ptr<FitnessPredictor> predictor = make_predictor(options, shape, frequencies);
-  if (const std::vector<double> state = store.predictor_state(); predictor && !state.empty()) {
-    predictor->restore(state);
-  }
-
-  // Lines 16 to 19, before the choice of iteration `of`: N steps on random members.
-  const auto learn = [&](std::uint32_t of, std::span<const Trial> members) {
-    if (!predictor) return 0.0;
-    std::vector<MeasuredPlan> measured;
-    for (const Trial& member : members) measured.push_back({&member.sampled.plan, member.fitness});
-    RandomStream random(options.seed, "predictor members", of);
-    return predictor->learn(measured, options.predictor_steps, random);
-  };
-  const std::vector<SampledPlan> rules = rule_plans(sampler, shape);
-  // Lines 4 to 12: m plans, and one of them; or the next rule.
-  const auto choose = [&](std::uint32_t of, std::span<const Trial> members) {
-    const Strategy strategy =
-        strategy_of(of, options.selection, options.num_iterations, rules.size());
-    const bool is_rule = strategy == Strategy::kRule;
-    const std::uint64_t first = is_rule ? of - 1 : std::uint64_t{of} * options.num_candidates;
-    std::vector<SampledPlan> candidates;
-    if (is_rule) {
-      candidates.push_back(rules[of - 1]);
-    } else {
-      candidates = draw_candidates(sampler, options.seed, first, options.num_candidates);
-    }
-    const Choice choice =
-        choose_candidate(strategy, candidates, predictor.get(), members, options.seed, of);
-    return Trial{of, strategy, first + choice.index, std::move(candidates[choice.index]),
-                 choice.predicted};
-  };
-
-  // What is stored with trial t - 1 is the predictor that chooses plan t, which knows the trials
-  // before t - 1: so does this first choice, whether the search begins or goes on.
-  // Every trial is stored already.
-  const auto stop = [&] {
-    leave_if_asked(hooks, nullptr);
-    return hooks.stop && hooks.stop();
-  };
-  Clock::time_point begin = Clock::now();
-  const std::span<const Trial> known(population);
-  Trial trial = choose(t, known.first(known.empty() ? 0 : known.size() - 1));
-  result.own_seconds = result.waited_seconds = seconds_since(begin);
-  for (;; ++t) {  // line 3
-    const bool last = t == options.num_iterations;
-    std::future<Chosen> next;
-    if (!last) {
-      next = std::async(std::launch::async, [&] {
-        const Clock::time_point start = Clock::now();
-        const double error = learn(t + 1, population);
-        Trial chosen = choose(t + 1, population);
-        return Chosen{std::move(chosen), error, seconds_since(start)};
-      });
-    }
-    // Lines 13 and 14: finetune a copy of Theta under its mask, measure it.
-    begin = Clock::now();
-    const std::optional<double> fitness = prober.fitness(trial.sampled.plan, stop);
-    if (!fitness) {
-      result.stopped = true;
-      break;
-    }
-    trial.fitness = *fitness;
-    trial.seconds = seconds_since(begin);
-
-    begin = Clock::now();
-    std::optional<Chosen> chosen;
-    if (!last) chosen = next.get();
-    population.push_back(std::move(trial));  // line 15
-    const Clock::time_point stores = Clock::now();
-    store.add(population.back(), predictor ? predictor->state() : std::vector<double>());
-    result.own_seconds += seconds_since(stores) + (chosen ? chosen->seconds : 0);
-    result.waited_seconds += seconds_since(begin);
-    if (hooks.log) hooks.log(trial_text(population.back(), chosen ? chosen->error : 0));
-    if (hooks.progress) {
-      char detail[80];
-      std::snprintf(detail, sizeof(detail), "best plan at %.1f %% of the full-size model's score",
-                    100 * best_fitness(population));
-      hooks.progress(
-          {"search", static_cast<double>(t), static_cast<double>(options.num_iterations), detail});
-    }
-    if (last) break;
-    trial = std::move(chosen->trial);
-  }
-  return result;
+  return PlanSearch(space, prober, store, options, hooks).run();
 }
 
-std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population,
-                                            std::size_t count) {
-  std::vector<const Trial*> order;
-  order.reserve(population.size());
-  for (const Trial& trial : population) order.push_back(&trial);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Trial* a, const Trial* b) { return a->fitness > b->fitness; });
-  std::vector<const Trial*> chosen;
-  const auto add = [&](const Trial* trial) {
-    const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Trial* other) {
-      return other->sampled.plan == trial->sampled.plan;
+std::vector<std::size_t> trials_to_retrain(const std::vector<Trial>& population,
+                                           std::size_t count) {
+  std::vector<std::size_t> order(population.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return population[a].fitness > population[b].fitness;
+  });
+  std::vector<std::size_t> chosen;
+  const auto add = [&](std::size_t trial) {
+    const bool is_double = std::any_of(chosen.begin(), chosen.end(), [&](std::size_t other) {
+      return population[other].sampled.plan == population[trial].sampled.plan;
     });
-    if (!known) chosen.push_back(trial);
+    if (!is_double) chosen.push_back(trial);
   };
-  for (const Trial* trial : order) {
+  for (const std::size_t trial : order) {
     if (chosen.size() < count) add(trial);
   }
-  const auto is_rule = [](const Trial* trial) { return trial->strategy == Strategy::kRule; };
-  const auto best_rule = std::find_if(order.begin(), order.end(), is_rule);
+  const auto best_rule = std::find_if(order.begin(), order.end(), [&](std::size_t trial) {
+    return population[trial].strategy == Strategy::kRule;
+  });
   if (best_rule != order.end()) {
     add(*best_rule);
-    add(&population[0]);
+    add(0);
   }
   return chosen;
 }

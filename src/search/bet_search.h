@@ -23,23 +23,28 @@ struct SearchResult {
   std::vector<Trial> population;  // by iteration
   bool stopped = false;           // by the hook, before the last iteration
   double own_seconds = 0;         // of this process: drawing, predicting, learning, storing
-  double waited_seconds = 0;      // the part of it that no probe ran beside
+  double waited_seconds = 0;      // the part of it during which no probe ran
+};
+
+// What plans are drawn from. Everything referred to outlives the search.
+struct SearchSpace {
+  const PlanSampler& sampler;
+  const Frequencies& frequencies;
+  const TableShape& shape;
 };
 
 // The paper's Algorithm 1 from line 3 on: probes one plan an iteration and lets the predictor learn
-// from what was measured. All work but the probes is done beside them, on another thread, so that a
-// GPU never waits for it: the plan of iteration t + 1 is chosen while probe t runs, by what the
-// trials before t have taught. Goes on with the trials in `store`, to the same end as without the
-// break.
-SearchResult search_plans(const PlanSampler& sampler, const Frequencies& frequencies,
-                          const TableShape& shape, const Prober& prober, RunStore& store,
+// from what was measured. All work but the probes runs concurrently with them, on another thread,
+// so that a GPU never waits for it: the plan of iteration t + 1 is chosen while probe t runs, from
+// what the trials before t have taught. Resumes from the trials in `store`, to the same end as
+// without the interruption.
+SearchResult search_plans(const SearchSpace& space, const Prober& prober, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks);
 
-// Selective retraining: the plans of highest fitness, best first and without doubles, and behind
-// them the best rule and the one of equal sizes where the search began with rules. Probes start
-// from the full-size model and are short: they may underrate these, and then validation should say
-// so.
-std::vector<const Trial*> trials_to_retrain(const std::vector<Trial>& population,
-                                            std::size_t count);
+// Selective retraining: the trials of highest fitness by index, best first and without doubles, and
+// behind them the best rule and the plan of equal sizes where the search began with rules. Probes
+// start from the full-size model and are short: they may underrate these, and then validation
+// should decide.
+std::vector<std::size_t> trials_to_retrain(const std::vector<Trial>& population, std::size_t count);
 
 }  // namespace bet

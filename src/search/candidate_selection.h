@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "search/fitness_predictor.h"
+#include "search/method_options.h"
 #include "search/trial.h"
 
 namespace bet {
-
-// What the search chooses by: the paper's predictor, its two ablations.
-enum class Selection { kDeepSets, kSimple, kRandom };
 
 // The strategy of iteration t = 1, 2, ...: {0, 1, 2} -> I, 3 -> II, 4 -> III of t mod 5, after the
 // first plans, which are rules: a quarter of all T, as far as there are so many. Always II for

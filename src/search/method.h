@@ -9,14 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/option.h"
+#include "base/run_files.h"
+#include "search/method_options.h"
 #include "search/pretrained.h"
+#include "search/trial.h"
 #include "train/retraining.h"
 
 namespace bet {
 
-// What the compared methods have in common: each proposes plans, which are then retrained from
-// scratch, chosen among on validation, trained finally, stored and served like those of the search
-// (retrain_plans).
+// What the search and the compared methods have in common: each proposes plans, which are then
+// retrained from scratch, chosen among on validation, trained finally, stored and served in the
+// same way (train/retraining.h).
 
 // How a method takes a memory budget.
 enum class BudgetUse {
@@ -25,51 +29,75 @@ enum class BudgetUse {
   kNone     // reaches the size it reaches
 };
 
-// What a user may say of how a method searches. None: the method's own.
-struct MethodOptions {
-  std::optional<std::uint32_t> trainings;  // ciess: models trained from scratch
-  std::optional<double> user_share;        // sided: this share instead of the best on validation
-  std::optional<double> memory_weight;     // ciess: of the sizes in the reward (lambda)
-};
-
 // What a method works with. Everything referred to outlives its search.
 struct MethodInput {
   const Split& split;
-  const Graph& graph;                   // of the training part, on the run's device
-  const TableShape& shape;              // of the plans to propose
-  std::optional<std::uint64_t> params;  // most parameters, of all tables; none without a budget
-  const RetrainingOptions& retraining;  // as plans will be retrained
-  const MethodOptions& options;
+  const Graph& graph;                      // of the training part, on the run's device
+  const TableShape& shape;                 // of the plans to propose
+  std::optional<std::uint64_t> params;     // most parameters, of all tables; none without a budget
+  const RetrainingOptions& retraining;     // as plans will be retrained
+  const MethodOptions& options;            // with every default of the method set
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
-  std::filesystem::path state;             // the file where a method keeps its own to go on from
+  std::filesystem::path state;             // the file from which an interrupted method resumes
   std::string identity;                    // of data and options: a state of others is refused
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
+  Effort effort = Effort::kNormal;
+  RunFiles files = {};           // of the run, for what a method keeps beside `state`
+  bool resumes = false;          // a run that was interrupted
+  bool continue_search = false;  // resume a search that was cut short, not what follows it
+  // Called once a stop would leave a plan to retrain; may be empty.
+  std::function<void()> has_plan = {};
 };
 
 struct Proposal {
   std::vector<SizePlan> plans;           // at least one; validation chooses
   std::vector<std::string> labels = {};  // by plan: what sets it apart from the others; or empty
-  std::uint64_t trainings = 0;           // for the search: models, the full-size one not counted,
+  std::uint64_t trainings = 0;           // of the search: models, the full-size one not counted,
   std::uint64_t steps = 0;               // and their steps
   std::string note = {};                 // what whoever reads the figures must know, or nothing
-  bool stopped = false;                  // by the hook: with the best so far
+  bool stopped = false;                  // by the hook: these are the best so far
+
+  // Of a method that measures plans one by one, all that it measured; empty for the others.
+  std::vector<Trial> trials = {};
+  std::vector<std::size_t> trial_of_plan = {};  // by plan: its index in `trials`
+  std::uint64_t planned_trials = 0;             // that a search which is not cut short makes
+  double own_seconds = 0;                       // SearchResult's
+  double waited_seconds = 0;
+};
+
+// How much work a method expects to have, for the progress of the run.
+struct SearchWork {
+  std::uint64_t steps = 0;  // of training at full width
+  std::uint32_t plans = 1;  // that it will propose
 };
 
 struct MethodKind {
   std::string_view name;
   std::string_view about;  // for --help
   BudgetUse budget = BudgetUse::kNeeded;
-  bool masks = false;            // plans have masks
-  bool empty_rows = false;       // rows may end without parameters, whatever --min-dim
-  std::uint32_t least_size = 0;  // of a row, where that is above --min-dim
-  bool pretrains = false;        // asks for the full-size model
-  bool trains = false;           // models of its own, before its plans are retrained
+  bool masks = false;             // plans have masks
+  bool empty_rows = false;        // rows may end without parameters, whatever --min-dim
+  bool empty_with_graph = false;  // the default of --min-dim is 0 where the backbone has a graph
+  std::uint32_t least_size = 0;   // of a row, where that is above --min-dim
+  bool pretrains = false;         // asks for the full-size model
+  bool trains = false;            // trains models of its own, before its plans are retrained
+  // Measures plans one by one (Proposal::trials): stopped before the first, it has none to propose,
+  // and a search that was cut short can be continued.
+  bool by_trials = false;
   Proposal (*propose)(const MethodInput& input) = nullptr;
+  // Its rows of the table of options; null: it has none.
+  std::vector<Option<MethodOptions>> (*options)() = nullptr;
+  // Sets the options that were not given; null: there are none to set.
+  void (*set_defaults)(MethodOptions& options, Effort effort,
+                       const BackboneKind& backbone) = nullptr;
+  // Null: not known.
+  SearchWork (*expected_work)(const MethodOptions& options, const RetrainingOptions& retraining,
+                              Effort effort, const Split& split) = nullptr;
 };
 
-// All but the search itself, in the order of docs/methods.md.
+// All of them, in the order of docs/methods.md.
 std::span<const MethodKind* const> methods();
-// Null if there is none of that name.
-const MethodKind* find_method(std::string_view name);
+// Throws on other names.
+const MethodKind& find_method(std::string_view name);
 
 }  // namespace bet

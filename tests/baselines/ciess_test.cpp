@@ -186,7 +186,7 @@ struct Toy : test::MethodCase {
   std::vector<std::string> log;
 
   explicit Toy(const std::string& backbone = "lightgcn") : MethodCase("ciess", backbone) {
-    options.trainings = 6;
+    options.iterations = 6;
     fit.schedule.max_steps = 20;
     hooks.log = [this](const std::string& line) { log.push_back(line); };
     hooks.save_seconds = 0;
@@ -204,7 +204,7 @@ struct Toy : test::MethodCase {
 TEST(Ciess, MeetsEveryBudgetWithEveryBackbone) {
   for (const BackboneKind* backbone : backbones()) {
     Toy toy{std::string(backbone->name)};
-    toy.options.trainings = 2;
+    toy.options.iterations = 2;
     Proposal first = toy.propose();
     EXPECT_EQ(first.trainings, 2U);
     EXPECT_EQ(first.steps, 40U);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "run/plan_preview.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -130,15 +131,28 @@ TEST(Cli, HelpAndVersionSucceed) {
 }
 
 TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {
-  for (const char* method : {"search", "es", "mr", "sample"}) {
+  for (const PreviewKind kind :
+       {PreviewKind::kSearch, PreviewKind::kEqual, PreviewKind::kRandom, PreviewKind::kSample}) {
     for (const char* budget : {"5%", "30000p", "100kB", "0.1MiB", "300%"}) {
-      const ProgramResult result =
-          run_bet({"plan", "demo", "--budget", budget, "--method", method, "--json"});
-      ASSERT_EQ(result.exit_code, 0) << result.err;
-      const Json json = Json::parse(result.out);
-      EXPECT_LE(json["used"]["params"], json["budget"]["params"]) << method << " " << budget;
-      EXPECT_LE(json["used"]["bytes"], json["budget"]["bytes"]) << method << " " << budget;
+      PlanPreviewJob job;
+      job.data.path = "demo";
+      job.budget = parse_budget(budget);
+      job.kind = kind;
+      const PlanPreview preview = preview_plans(job);
+      for (const auto& [plan, origin] : preview.plans) {
+        EXPECT_LE(plan.num_params(), preview.allowed.params) << budget;
+        EXPECT_LE(plan.stored_bytes(Precision::kFloat32), preview.allowed.bytes) << budget;
+      }
     }
+  }
+  for (const char* method : {"search", "es", "mr", "sample"}) {
+    const ProgramResult shown =
+        run_bet({"plan", "demo", "--budget", "5%", "--method", method, "--json"});
+    ASSERT_EQ(shown.exit_code, 0) << shown.err;
+    const Json json = Json::parse(shown.out);
+    EXPECT_EQ(json["method"], method);
+    EXPECT_LE(json["used"]["params"], json["budget"]["params"]) << method;
+    EXPECT_LE(json["used"]["bytes"], json["budget"]["bytes"]) << method;
   }
   const ProgramResult result = run_bet({"plan", "demo", "--budget", "0.1%", "--method", "es"});
   EXPECT_EQ(result.exit_code, 1);

@@ -102,7 +102,8 @@ TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
 // A small search whose every part takes long enough to be killed in.
 std::vector<std::string> search_line(const TempFolder& folder, const std::string& name,
                                      const std::string& dim = "32",
-                                     const std::string& budget = "20%") {
+                                     const std::string& budget = "20%",
+                                     const std::string& max_steps = "120") {
   return {"fit",
           "demo",
           "--quiet",
@@ -116,6 +117,8 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
           "3",
           "--dim",
           dim,
+          "--max-steps",
+          max_steps,
           "--out",
           (folder / name).string(),
           "--cache",
@@ -158,9 +161,9 @@ TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
   const std::string cache = (folder / "cache").string();
   for (const std::string method : {"pep", "ciess"}) {
     const auto line = [&](const std::string& name) {
-      std::vector<std::string> words = {"fit",      "demo",    "--quiet",  "--method", method,
-                                        "--budget", "10%",     "--effort", "quick",    "--dim",
-                                        "32",       "--cache", cache,      "--out"};
+      std::vector<std::string> words = {
+          "fit",   "demo",  "--quiet", "--method",    method, "--budget", "10%", "--effort",
+          "quick", "--dim", "32",      "--max-steps", "120",  "--cache",  cache, "--out"};
       words.push_back((folder / name).string());
       if (method == "ciess") words.insert(words.end(), {"--iterations", "6"});
       return words;
@@ -246,8 +249,8 @@ void expect_same_end(const TempFolder& folder, const std::string& run, const std
 TEST(FitInterruption, ASearchThatWasCutShortIsContinuedOnDemandToTheEndOfAWholeOne) {
   const TempFolder folder;
   const auto line = [&](const std::string& name) {
-    std::vector<std::string> words = search_line(folder, name, "16");
-    words.insert(words.end(), {"--iterations", "40", "--max-steps", "60", "--threads", "1"});
+    std::vector<std::string> words = search_line(folder, name, "16", "20%", "60");
+    words.insert(words.end(), {"--iterations", "40", "--threads", "1"});
     return words;
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);

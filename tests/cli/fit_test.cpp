@@ -89,12 +89,13 @@ TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
   const TempFolder folder;
   int run = 0;
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
-           {"--method", "mr", "--budget", "20000p"},
-           {"--method", "es", "--budget", "100kB", "--backbone", "mf"},
-           {"--method", "es", "--budget", "10%", "--final", "train"},
-           {"--method", "es", "--budget", "10%", "--final", "all"},
-           {"--method", "es", "--budget", "300%", "--dim", "16"},
-           {"--method", "es", "--budget", "10%", "--rows", "bf16", "--batches", "interactions"},
+           {"--method", "mr", "--budget", "20000p", "--max-steps", "40"},
+           {"--method", "es", "--budget", "100kB", "--backbone", "mf", "--max-steps", "40"},
+           {"--method", "es", "--budget", "10%", "--max-steps", "40", "--final", "train"},
+           {"--method", "es", "--budget", "10%", "--max-steps", "40", "--final", "all"},
+           {"--method", "es", "--budget", "300%", "--dim", "16", "--max-steps", "40"},
+           {"--method", "es", "--budget", "10%", "--rows", "bf16", "--batches", "interactions",
+            "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"},
            {"--method", "mr", "--budget", "100kB", "--backbone", "ncf", "--max-steps", "20"},
            {"--budget", "10%", "--backbone", "ncf", "--max-steps", "20", "--iterations", "4",
@@ -161,7 +162,7 @@ TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
 TEST(Fit, SameSeedSameBytes) {
   const TempFolder folder;
   const auto bytes = [&](const char* name, const char* seed, const char* threads) {
-    fit({"demo", "--method", "mr", "--budget", "5%", "--effort", "quick", "--seed", seed,
+    fit({"demo", "--method", "mr", "--budget", "5%", "--max-steps", "100", "--seed", seed,
          "--threads", threads, "--out", (folder / name).string()});
     // The identity in the file names no path and no thread count.
     return read_file(folder / name / "checkpoint/final.ckpt") +
@@ -231,8 +232,9 @@ TEST(Fit, TheLeastSizeIsThatOfMethodAndBackbone) {
   int run = 0;
   const auto least = [&](const std::vector<std::string>& more) {
     const std::string name = std::to_string(run++);
-    std::vector<std::string> line = {"demo",  "--effort", "quick", "--iterations",          "2",
-                                     "--dim", "16",       "--out", (folder / name).string()};
+    std::vector<std::string> line = {
+        "demo",        "--effort", "quick", "--iterations",          "2", "--dim", "16",
+        "--max-steps", "20",       "--out", (folder / name).string()};
     line.insert(line.end(), more.begin(), more.end());
     fit(line);
     const std::string config = read_file(folder / name / "config.toml");
@@ -393,12 +395,13 @@ TEST(Fit, OddSearchesAreRefusedOrDone) {
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_NE(small.err.find("the smallest is"), std::string::npos) << small.err;
   EXPECT_FALSE(std::filesystem::exists(out));
-  const Json full =
-      fit({"demo", "--budget", "100%", "--effort", "quick", "--dim", "8", "--out", out});
+  const Json full = fit({"demo", "--budget", "100%", "--effort", "quick", "--dim", "8",
+                         "--max-steps", "40", "--out", out});
   EXPECT_EQ(full["trials"].size(), 0U);
   EXPECT_EQ(full["used"]["params"], 8 * 3500);
-  const Json one = fit({"demo", "--budget", "5%", "--effort", "quick", "--candidates", "1",
-                        "--iterations", "1", "--cache", cache, "--out", (folder / "one").string()});
+  const Json one =
+      fit({"demo", "--budget", "5%", "--effort", "quick", "--candidates", "1", "--iterations", "1",
+           "--max-steps", "40", "--cache", cache, "--out", (folder / "one").string()});
   EXPECT_EQ(one["trials"].size(), 1U);
   EXPECT_EQ(one["retrained"].size(), 1U);
   const ProgramResult nowhere =

@@ -22,15 +22,16 @@ using test::run_bet_serve;
 using test::TempFolder;
 using Json = nlohmann::json;
 
-// A trained run with sizes of its own for each side.
+// A trained run with sizes of its own for each side, in one plan.
 struct TrainedRun {
   TempFolder folder;
   std::string path = (folder / "run").string();
   Json report;
 
   explicit TrainedRun(std::vector<std::string> more = {}) {
-    std::vector<std::string> line = {"fit",   "demo",     "--quiet", "--json", "--method",
-                                     "sided", "--effort", "quick",   "--out",  path};
+    std::vector<std::string> line = {"fit",      "demo",  "--quiet",      "--json",
+                                     "--method", "sided", "--user-share", "0.7",
+                                     "--effort", "quick", "--out",        path};
     if (more.empty()) more = {"--budget", "5%"};
     line.insert(line.end(), more.begin(), more.end());
     const ProgramResult result = run_bet(line);

@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "cli/fit_phases.h"
 #include "cli/fit_summary.h"
-#include "cli/report.h"
-#include "cli/run_progress.h"
+#include "run/fit_phases.h"
+#include "run/option_table.h"
+#include "run/report_json.h"
+#include "run/run_progress.h"
 #include "support/toy_data.h"
 
 namespace bet {
@@ -16,26 +17,26 @@ TEST(JsonText, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(json_text(json), "{\"name\":\"caf\xef\xbf\xbd\"}");
 }
 
-Json report_of(const char* requested, std::uint64_t params, std::uint64_t bytes, bool full) {
-  const Json quality = {{"recall@20", 0.25}, {"ndcg@20", 0.125}};
-  return {{"budget",
-           {{"requested", requested},
-            {"params", params},
-            {"bytes", bytes},
-            {"precision", "fp32"},
-            {"covers_full", full}}},
-          {"used", {{"params", 300}, {"share", 0.0469}, {"bytes", 1300}, {"precision", "fp32"}}},
-          {"trials", Json::array()},
-          {"validation", quality},
-          {"test", quality}};
+FitReport report_of(const char* requested, std::uint64_t params, std::uint64_t bytes, bool full) {
+  Metrics quality;
+  quality.num_users = 1;
+  quality.recall[2] = 0.25;
+  quality.ndcg[2] = 0.125;
+  FitReport report;
+  report.budget = {requested, {params, bytes, full}, Precision::kFloat32};
+  report.used = {300, 0.0469, 1300, 0, Precision::kFloat32};
+  report.validation = report.test = quality;
+  return report;
 }
 
+std::string budget_of(const FitReport& report) { return budget_text(report.budget.value()); }
+
 TEST(FitSummary, SaysWhatWasAskedAllowedAndUsedWithUnits) {
-  EXPECT_EQ(budget_text(report_of("5%", 22'400, 90'632, false)),
+  EXPECT_EQ(budget_of(report_of("5%", 22'400, 90'632, false)),
             "5%: at most 22,400 parameters, up to 90,632 bytes in fp32");
-  EXPECT_EQ(budget_text(report_of("2MB", 499'742, 2'000'000, false)),
+  EXPECT_EQ(budget_of(report_of("2MB", 499'742, 2'000'000, false)),
             "2MB: at most 2,000,000 bytes in fp32, enough for 499,742 parameters");
-  EXPECT_EQ(budget_text(report_of("2MB", 336'000, 1'345'032, true)),
+  EXPECT_EQ(budget_of(report_of("2MB", 336'000, 1'345'032, true)),
             "2MB: holds the full table of 336,000 parameters, 1,345,032 bytes in fp32; nothing "
             "needs to be cut");
   const std::string text = fit_summary(report_of("5%", 22'400, 90'632, false), "runs/x");
@@ -47,10 +48,11 @@ TEST(FitSummary, SaysWhatWasAskedAllowedAndUsedWithUnits) {
 }
 
 TEST(FitSummary, SaysThatASearchWasCutShortAndWhatTheFileLost) {
-  Json report = report_of("5%", 22'400, 90'632, false);
-  report["planned_trials"] = 30;
-  report["trials"] = {1, 2, 3};
-  report["test_fp32"] = {{"recall@20", 0.5}, {"ndcg@20", 0.5}};
+  FitReport report = report_of("5%", 22'400, 90'632, false);
+  report.planned_trials = 30;
+  report.trials.resize(3);
+  report.as_trained = report.test;
+  report.as_trained->recall[2] = report.as_trained->ndcg[2] = 0.5;
   const std::string text = fit_summary(report, "runs/x");
   EXPECT_NE(text.find("search      cut short after 3 of 30 plans; to continue it: bet resume "
                       "runs/x --continue-search\n"),
@@ -101,7 +103,7 @@ TEST(FitPhases, AreThoseOfTheRun) {
     Config all = {{"data", "demo"}, {"budget", "5%"}};
     all.insert(all.end(), entries.begin(), entries.end());
     std::string text;
-    for (const Phase& phase : phases_of(parse_fit_options(all), split, nothing_to_cut)) {
+    for (const Phase& phase : phases_of(with_defaults(options_from(all)), split, nothing_to_cut)) {
       text += phase.title + " ";
     }
     return text;

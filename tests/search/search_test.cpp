@@ -36,7 +36,7 @@ struct Toy {
   SearchResult search(const std::filesystem::path& path, const TrainingHooks& hooks = {}) const {
     RunStore store(path, "toy");
     const Prober measures = prober();
-    return search_plans(sampler, frequencies, shape, measures, store, options, hooks);
+    return search_plans({sampler, frequencies, shape}, measures, store, options, hooks);
   }
 };
 
@@ -228,13 +228,14 @@ TEST(Search, FillsThePopulationAndEveryPlanKeepsTheBudget) {
   }
   const auto best = trials_to_retrain(result.population, 3);
   ASSERT_GE(best.size(), 3U);
-  EXPECT_GE(best[0]->fitness, best[1]->fitness);
-  EXPECT_GE(best[1]->fitness, best[2]->fitness);
-  EXPECT_EQ(std::count(best.begin(), best.end(), &result.population[0]), 1)
-      << "equal sizes are retrained, whatever their probe said";
-  for (const Trial& trial : result.population) {
-    if (std::count(best.begin(), best.end(), &trial) == 0) {
-      EXPECT_LE(trial.fitness, best[2]->fitness);
+  const auto fitness = [&](std::size_t trial) { return result.population[trial].fitness; };
+  EXPECT_GE(fitness(best[0]), fitness(best[1]));
+  EXPECT_GE(fitness(best[1]), fitness(best[2]));
+  EXPECT_EQ(std::count(best.begin(), best.end(), 0U), 1)
+      << "equal sizes are retrained, whatever their probe measured";
+  for (std::size_t trial = 0; trial < result.population.size(); ++trial) {
+    if (std::count(best.begin(), best.end(), trial) == 0) {
+      EXPECT_LE(fitness(trial), fitness(best[2]));
     }
   }
 }
@@ -251,7 +252,9 @@ TEST(Search, RetrainsTheBestRuleAndEqualSizesWhateverTheirProbesSaid) {
   }
   const auto iterations = [&] {
     std::vector<std::uint32_t> found;
-    for (const Trial* trial : trials_to_retrain(population, 2)) found.push_back(trial->iteration);
+    for (const std::size_t trial : trials_to_retrain(population, 2)) {
+      found.push_back(population[trial].iteration);
+    }
     return found;
   };
   EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{6, 7, 3, 1}));

@@ -28,7 +28,7 @@ struct MethodCase {
   explicit MethodCase(const std::string& method, const std::string& backbone = "lightgcn",
                       std::uint32_t dim = 16, Split data = toy_split())
       : split(std::move(data)) {
-    const MethodKind& kind = *find_method(method);
+    const MethodKind& kind = find_method(method);
     shape = {split.num_users(),
              split.num_items(),
              dim,
@@ -47,7 +47,7 @@ struct MethodCase {
   }
 
   Proposal propose(const std::string& method, std::optional<std::uint64_t> params) const {
-    return find_method(method)->propose(input(params));
+    return find_method(method).propose(input(params));
   }
 };
 

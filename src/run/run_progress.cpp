@@ -1,4 +1,4 @@
-#include "cli/run_progress.h"
+#include "run/run_progress.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
-#include "plan/budget.h"
-#include "train/metrics.h"
+#include "run/fit_report.h"
 
 namespace bet {
 
@@ -16,7 +15,11 @@ nlohmann::ordered_json metrics_json(const Metrics& metrics);
 // written with U+FFFD in place of what is wrong.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
-// What made a run: {"bet", "torch", "kernels"}.
-nlohmann::ordered_json versions_json();
+nlohmann::ordered_json report_json(const FitReport& report);
+
+// report.json, as report_json() has it. Reading throws, naming the file, on anything else; metrics
+// come back without the number of users, which the file does not have (it is 1).
+void write_report(const FitReport& report, const std::filesystem::path& path);
+FitReport read_report(const std::filesystem::path& path);
 
 }  // namespace bet

@@ -3,23 +3,19 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/commands.h"
-#include "cli/config_file.h"
-#include "cli/run_identity.h"
+#include "run/option_table.h"
+#include "run/run_identity.h"
 #include "support/expect_error.h"
-#include "support/temp_folder.h"
 
 namespace bet {
 namespace {
 
 using test::error_of;
-using test::TempFolder;
-using Words = std::vector<std::string>;
 
-FitCommand options_of(const Config& entries) {
+FitOptions options_of(const Config& entries) {
   Config all = {{"data", "demo"}};
   all.insert(all.end(), entries.begin(), entries.end());
-  return parse_fit_options(all);
+  return options_from(all);
 }
 
 // The full-size model is the same for every budget, search and form of the file; each option of the
@@ -63,19 +59,19 @@ TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
         options_of({{"budget", "5%"}, {"schedule", "paper"}, {"patience", patience}}), "hash");
   };
   EXPECT_NE(paper_with_patience("9"), paper_with_patience("2"));
-  for (const ConfigEntry& entry : options_of(base).to_config()) {
+  for (const ConfigEntry& entry : to_config(options_of(base))) {
     EXPECT_TRUE(known.contains(entry.key))
         << "does --" << entry.key << " decide the full-size model?";
   }
 }
 
 TEST(Resume, RefusesWhatContradictsTheRun) {
-  const FitCommand kept = options_of({{"budget", "5%"}});
+  const FitOptions kept = options_of({{"budget", "5%"}});
   const auto asked = [&](const std::string& key, const std::string& value) {
-    Config entries = kept.to_config();
+    Config entries = to_config(kept);
     std::erase_if(entries, [&](const ConfigEntry& entry) { return entry.key == key; });
     entries.push_back({key, value});
-    return parse_fit_options(entries);
+    return options_from(entries);
   };
   for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
            {"threads", "1"}, {"cache", "/tmp/x"}, {"budget", "5 %"}, {"seed", "1"}}) {
@@ -92,17 +88,65 @@ TEST(Resume, RefusesWhatContradictsTheRun) {
     EXPECT_NE(error.find("--" + key + " " + value), std::string::npos) << error;
     EXPECT_NE(error.find(was), std::string::npos) << error;
   }
-  FitCommand overwrites = kept;
-  overwrites.overwrite = true;
-  EXPECT_NE(error_of([&] { refuse_contradictions(kept, overwrites, "run"); }).find("--overwrite"),
-            std::string::npos);
+}
+
+// What a run keeps is enough to start it again, whatever was given.
+TEST(OptionTable, EveryOptionIsReadBackFromTheConfiguration) {
+  for (const Config& given : std::vector<Config>{
+           {{"budget", "5 %"}},
+           {{"budget", "2MiB"}, {"effort", "paper"}, {"backbone", "ngcf"}, {"precision", "int4"}},
+           {{"budget", "10%"}, {"schedule", "paper"}, {"patience", "7"}, {"rows", "bf16"}},
+           {{"method", "ciess"}, {"budget", "10%"}, {"memory-weight", "0.3"}, {"iterations", "5"}},
+           {{"method", "sided"}, {"budget", "10%"}, {"user-share", "0.125"}, {"final", "all"}},
+           {{"method", "full"}, {"no-header", "true"}, {"user-col", "2"}, {"min-rating", "3.5"}},
+           {{"method", "esapn"}, {"seed", "18446744073709551615"}, {"serving", "materialised"}}}) {
+    const FitOptions options = options_of(given);
+    const Config config = to_config(options);
+    const Config again = to_config(options_from(config));
+    ASSERT_EQ(config.size(), again.size());
+    for (std::size_t i = 0; i < config.size(); ++i) {
+      EXPECT_EQ(config[i].key, again[i].key);
+      EXPECT_EQ(config[i].value, again[i].value) << config[i].key;
+    }
+    for (const ConfigEntry& entry : given) {
+      const auto found = std::find_if(config.begin(), config.end(),
+                                      [&](const auto& one) { return one.key == entry.key; });
+      ASSERT_NE(found, config.end()) << entry.key;
+      EXPECT_EQ(found->value, entry.value == "5 %" ? "5%" : entry.value);
+    }
+  }
+}
+
+TEST(OptionTable, RefusesWhatIsNoValueAndNamesTheOption) {
+  const auto error = [](const char* key, const char* value) {
+    return error_of([&] { options_of({{key, value}}); });
+  };
+  EXPECT_EQ(error("dim", "0"), "--dim: 0 is not between 1 and 32767");
+  EXPECT_EQ(error("dim", "x"), "--dim: 'x' is not a number");
+  EXPECT_EQ(error("seed", "-1"), "--seed: '-1' is not a whole number of 0 or more");
+  EXPECT_EQ(error("seed", "18446744073709551616"), "--seed: 18446744073709551616 is too large");
+  EXPECT_EQ(error("schedule", "slow"), "--schedule: 'slow' is not one of fast, paper");
+  EXPECT_EQ(error("learning-rate", "nan"), "--learning-rate: 'nan' is not a finite number");
+  EXPECT_EQ(error("iterations", "1.5"), "--iterations: '1.5' is not a whole number of 0 or more");
+  EXPECT_EQ(error("bugdet", "5%"), "unknown option 'bugdet'");
+}
+
+// The table is the only list: an option of a method that has none of it does not count.
+TEST(OptionTable, OptionsOfOtherMethodsDoNotCount) {
+  const auto identity = [](const Config& more) {
+    Config entries = {{"method", "es"}, {"budget", "5%"}};
+    entries.insert(entries.end(), more.begin(), more.end());
+    return run_identity(options_of(entries), "hash");
+  };
+  EXPECT_EQ(identity({{"iterations", "5"}, {"user-share", "0.5"}}), identity({}));
+  EXPECT_NE(identity({{"seed", "5"}}), identity({}));
 }
 
 TEST(RunFolderName, TellsRunsApart) {
   const auto name = [](const Config& entries) {
     Config all = {{"budget", "5%"}};
     all.insert(all.end(), entries.begin(), entries.end());
-    return options_of(all).folder().string();
+    return default_folder(options_of(all)).string();
   };
   EXPECT_EQ(name({}), "runs/demo-lightgcn-bet-5%-1");
   EXPECT_EQ(name({{"threads", "2"}, {"cache", "x"}, {"serving", "graph"}}), name({}));
@@ -112,54 +156,8 @@ TEST(RunFolderName, TellsRunsApart) {
             "runs/demo-lightgcn-bet-5%-1-time-split3");
   EXPECT_EQ(name({{"min-rating", "3.5"}, {"min-user-inter", "5"}, {"min-item-inter", "4"}}),
             "runs/demo-lightgcn-bet-5%-1-rating3.5-users5-items4");
-  EXPECT_EQ(options_of({{"budget", "5 %"}}).folder().string(), "runs/demo-lightgcn-bet-5%-1");
-}
-
-struct Program {
-  CLI::App app{"", "bet"};
-  Program() {
-    add_fit(app);
-    add_resume(app);
-  }
-};
-
-TEST(ConfigFile, DataOfTheCommandLineWinsWhereverItStands) {
-  const TempFolder folder;
-  const std::string config =
-      folder.write("c.toml", "data = \"old.csv\"\nbudget = \"5%\"\nseed = 3\n").string();
-  const Program program;
-  const auto words = [&](const Words& line) { return with_config_file(program.app, line); };
-  for (const Words& line :
-       std::vector<Words>{{"fit", "new.csv", "--config", config},
-                          {"fit", "--config", config, "new.csv"},
-                          {"fit", "--config=" + config, "--quiet", "new.csv"},
-                          {"fit", "--seed", "4", "--config", config, "new.csv"}}) {
-    const Words all = words(line);
-    EXPECT_EQ(std::count(all.begin(), all.end(), "old.csv"), 0) << testing::PrintToString(line);
-    EXPECT_EQ(std::count(all.begin(), all.end(), "--budget=5%"), 1);
-  }
-  const Words without = words({"fit", "--seed", "4", "--config", config});
-  EXPECT_EQ(std::count(without.begin(), without.end(), "old.csv"), 1);
-  EXPECT_EQ(std::count(without.begin(), without.end(), "--seed=3"), 0);
-}
-
-TEST(ConfigFile, ResumeFindsTheRunBehindOptions) {
-  const TempFolder folder;
-  folder.write("run/config.toml", "data = \"demo\"\n");
-  const std::string run = (folder / "run").string();
-  const Program program;
-  for (const Words& line : std::vector<Words>{{"resume", run, "--quiet"},
-                                              {"resume", "--quiet", run},
-                                              {"resume", "--threads", "2", run},
-                                              {"resume", "--quiet", run + "/model.bet"}}) {
-    const Words all = resume_as_fit(program.app, line);
-    EXPECT_EQ(all[0], "fit") << testing::PrintToString(line);
-    EXPECT_EQ(all[1], "--out=" + run);
-    EXPECT_EQ(all[2], "--resume");
-    EXPECT_EQ(std::count(all.begin(), all.end(), run), 0);
-  }
-  EXPECT_EQ(resume_as_fit(program.app, {"resume"}), Words{"resume"});
-  EXPECT_EQ(resume_as_fit(program.app, {"resume", run, run})[0], "resume");
+  EXPECT_EQ(default_folder(options_of({{"budget", "5 %"}})).string(),
+            "runs/demo-lightgcn-bet-5%-1");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/model_evaluation.h"
+#include "run/model_evaluation.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/dense_weights.h"
 #include "train/evaluator.h"
+#include "train/retraining.h"
 
 namespace bet {
 namespace {
@@ -51,18 +52,18 @@ ModelParameters table_of(const Model& model, const Dataset& dataset, const Backb
 }  // namespace
 
 Metrics evaluate_model_file(const Model& model, const Dataset& dataset, const Split& split,
-                            const FitCommand& options, const at::Device& device) {
-  const RetrainingOptions fit = options.resolve();
-  BET_CHECK(fit.final_part != TrainingPart::kAll,
+                            const FitOptions& options, const at::Device& device) {
+  const RetrainingOptions training = retraining_options(options);
+  BET_CHECK(training.final_part != TrainingPart::kAll,
             "the model was trained on every interaction (--final all); nothing is held out to "
             "measure on");
   // Vectors are scored as those of mf are.
   const bool is_table = model.summary().serving == "graph" || !model.weights().empty();
   const BackboneKind& kind = find_backbone(is_table ? options.backbone : "mf");
-  ModelOptions as_served = fit.model;
+  ModelOptions as_served = training.model;
   as_served.backbone = kind.name;
   as_served.precision = RowPrecision::kFloat32;
-  const Graph graph = make_graph(split, fit.final_part).to(device);
+  const Graph graph = make_graph(split, training.final_part).to(device);
   const auto backbone = make_backbone(as_served, graph);
   const Ranking ranking = backbone->ranking(table_of(model, dataset, *backbone, kind).to(device));
   return evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);

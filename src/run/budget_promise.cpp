@@ -1,0 +1,51 @@
+#include "run/budget_promise.h"
+
+#include "base/error.h"
+
+namespace bet {
+namespace {
+
+template <typename... Parts>
+void check_budget(bool holds, Parts&&... parts) {
+  if (!holds) fail_as(ErrorKind::kBudget, std::forward<Parts>(parts)...);
+}
+
+}  // namespace
+
+void check_vectors_can_fit(const FitOptions& options, const TableShape& shape,
+                           const ResolvedBudget& allowed) {
+  const ExportChoice choice = export_choice(options);
+  if (!choice.materialised || !options.budget->in_bytes()) return;
+  const std::uint64_t width = (allowed.params + shape.num_rows() - 1) / shape.num_rows();
+  const SizePlan equal = equal_plan(shape, width * shape.num_rows());
+  const std::uint64_t bytes = exported_table_bytes(equal, choice);
+  check_budget(bytes <= allowed.bytes, "the propagated vectors would take at least ", bytes,
+               " bytes, more than --budget ", options.budget->text,
+               "; --serving graph stores the table alone");
+}
+
+void check_plan_fits(const SizePlan& plan, const FitOptions& options,
+                     const ResolvedBudget& allowed) {
+  const Budget& budget = *options.budget;
+  if (!budget.in_bytes()) {
+    check_budget(plan.num_params() <= allowed.params, "a plan of ", plan.num_params(),
+                 " parameters breaks the budget ", budget.text);
+    return;
+  }
+  const ExportChoice choice = export_choice(options);
+  const std::uint64_t bytes = exported_table_bytes(plan, choice);
+  check_budget(bytes <= allowed.bytes, "the ", choice.materialised ? "propagated vectors" : "table",
+               " would take ", bytes, " bytes, more than --budget ", budget.text,
+               choice.materialised ? "; --serving graph stores the table alone" : "");
+}
+
+void check_file_fits(std::uint64_t bytes, const FitOptions& options, const ExportChoice& choice,
+                     const TableShape& shape) {
+  if (!options.budget || !options.budget->in_bytes()) return;
+  const ResolvedBudget allowed = resolve_budget(*options.budget, shape, choice.precision);
+  check_budget(bytes <= allowed.bytes, "the ",
+               choice.materialised ? "propagated vectors take " : "table takes ", bytes,
+               " bytes, more than the run's --budget ", options.budget->text);
+}
+
+}  // namespace bet

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "run/export_choice.h"
+
+namespace bet {
+
+// The promise of a memory budget, checked on numbers; each throws with kind kBudget where it would
+// be broken.
+
+// Before anything is trained: propagated vectors are as wide as the plan's largest size, which is
+// at least the mean size. `options` have a budget, and `allowed` is what it comes to.
+void check_vectors_can_fit(const FitOptions& options, const TableShape& shape,
+                           const ResolvedBudget& allowed);
+
+// On a plan that is about to be trained.
+void check_plan_fits(const SizePlan& plan, const FitOptions& options,
+                     const ResolvedBudget& allowed);
+
+// On the bytes of a table that is about to be written; without a budget nothing is checked.
+void check_file_fits(std::uint64_t bytes, const FitOptions& options, const ExportChoice& choice,
+                     const TableShape& shape);
+
+}  // namespace bet

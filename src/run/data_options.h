@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/option.h"
+#include "data/load.h"
+#include "data/split.h"
+
+namespace bet {
+
+// Which interactions are used, how they are read and split.
+struct DataOptions {
+  std::string path;  // a file, a folder, "-" for standard input, or "demo"
+  ReadOptions read;
+  SplitKind split = SplitKind::kRandom;
+  std::uint64_t split_seed = 1;
+
+  Dataset load() const;
+  Split split_of(Dataset& dataset) const;
+};
+
+// The rows of the table of options that are about data; the first is the path, called "data".
+const std::vector<Option<DataOptions>>& data_option_table();
+
+}  // namespace bet

@@ -1,0 +1,24 @@
+#include "run/export_choice.h"
+
+#include "model/backbone.h"
+
+namespace bet {
+
+ExportChoice export_choice(const FitOptions& options) {
+  const BackboneKind& kind = find_backbone(options.backbone);
+  return {.precision = options.precision,
+          .materialised = options.materialised && kind.uses_graph,
+          .layers_in_vector = kind.layers_in_vector};
+}
+
+std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice) {
+  if (!choice.materialised) return plan.stored_bytes(choice.precision);
+  TableShape vectors = plan.shape();
+  vectors.max_dim *= 1 + choice.layers_in_vector;
+  const std::uint64_t width =
+      plan.width() + std::uint64_t{choice.layers_in_vector} * plan.shape().max_dim;
+  const std::uint64_t row = value_bytes(choice.precision, width) + scale_bytes(choice.precision);
+  return table_bytes(0, vectors, choice.precision) + vectors.num_rows() * row;
+}
+
+}  // namespace bet

@@ -1,0 +1,380 @@
+#include "run/fit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "base/error.h"
+#include "base/resident_memory.h"
+#include "base/with_commas.h"
+#include "kernels/kernels.h"
+#include "model/blas.h"
+#include "model/executor.h"
+#include "model/tensor_memory.h"
+#include "model/threads.h"
+#include "run/budget_promise.h"
+#include "run/fit_phases.h"
+#include "run/model_file.h"
+#include "run/option_table.h"
+#include "run/report_json.h"
+#include "run/run_folder.h"
+#include "run/run_identity.h"
+#include "search/method.h"
+
+namespace bet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Standard input cannot be read again when the run is resumed: it is copied into the run.
+std::string keep_standard_input(const RunFiles& files) {
+  const std::filesystem::path copy = files.standard_input();
+  std::ofstream out(copy, std::ios::binary);
+  out << std::cin.rdbuf();
+  out.close();
+  BET_CHECK(out.good(), copy.string(), ": cannot write");
+  return copy.string();
+}
+
+// What the budget comes to on this table; none without a budget.
+std::optional<ResolvedBudget> resolve(const FitOptions& options, const TableShape& shape) {
+  if (!options.budget) return std::nullopt;
+  const ResolvedBudget allowed = resolve_budget(*options.budget, shape, options.precision);
+  if (options.method == "full" && !allowed.covers_full) {
+    fail_as(ErrorKind::kBudget, "--method full does not fit --budget ", options.budget->text,
+            ": it takes ", shape.full_params(), " parameters, ",
+            table_bytes(shape.full_params(), shape, options.precision), " bytes");
+  }
+  check_vectors_can_fit(options, shape, allowed);
+  return allowed;
+}
+
+std::string data_text(const FitReport::Data& data) {
+  return "data        " + data.name + ": " + with_commas(data.users) + " users, " +
+         with_commas(data.items) + " items, " + with_commas(data.interactions) + " interactions (" +
+         with_commas(data.parts.train) + " to train on, " + with_commas(data.parts.validation) +
+         " for validation, " + with_commas(data.parts.test) + " for test)";
+}
+
+FitReport::MeasuredPlan measured_plan(const Trial& trial) {
+  const PlanOrigin& origin = trial.sampled.origin;
+  return {.iteration = trial.iteration,
+          .strategy = std::string(strategy_name(trial.strategy)),
+          .predicted = trial.predicted,
+          .fitness = trial.fitness,
+          .user_share = origin.user_share,
+          .user_family = std::string(family_name(origin.user_family)),
+          .item_family = std::string(family_name(origin.item_family)),
+          .user_shape = origin.user_shape,
+          .item_shape = origin.item_shape,
+          .largest_size = trial.sampled.plan.largest_size(),
+          .seconds = trial.seconds};
+}
+
+double share_of_full(const SizePlan& plan) {
+  const double share =
+      static_cast<double>(plan.num_params()) / static_cast<double>(plan.shape().full_params());
+  return std::round(share * 1e4) / 1e4;
+}
+
+class FitRun {
+ public:
+  FitRun(const FitJob& job, const FitCallbacks& callbacks)
+      : callbacks_(callbacks),
+        mode_(job.mode),
+        folder_(job.folder.empty() ? default_folder(job.options) : job.folder),
+        options_(with_defaults(job.options)),
+        training_(retraining_options(options_)),
+        method_(method_of(options_)) {}
+
+  FitReport run() {
+    try {
+      if (resumes() && is_complete()) {
+        message(folder_.string() + " is complete");
+        return read_report(RunFiles{folder_}.report());
+      }
+      prepare();
+      announce();
+      train();
+      return std::move(report_);
+    } catch (const Interrupted& error) {
+      throw Interrupted(str_cat(error.what(), "; to continue: bet resume ", folder_.string()));
+    }
+  }
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  bool resumes() const { return mode_ == FitMode::kResume || mode_ == FitMode::kContinueSearch; }
+
+  // Of a run to resume, which must be the run that it was.
+  bool is_complete() {
+    const RunFolder run = RunFolder::open(folder_);
+    folder_ = run.path();
+    refuse_contradictions(options_from(read_config(run.files().config())), options_, folder_);
+    const bool continues_search = mode_ == FitMode::kContinueSearch;
+    BET_CHECK(!continues_search || method_.by_trials, folder_.string(),
+              ": --continue-search needs a run of --method bet, not ", options_.method);
+    return !continues_search && std::filesystem::exists(run.files().report());
+  }
+
+  // Loads the data and opens the folder. Nothing is left behind by a request that cannot be met;
+  // but standard input has to be kept before it is read.
+  void prepare() {
+    use_huge_page_tensors();
+    set_num_threads(static_cast<int>(options_.threads));
+    training_.device = find_device(options_.device);
+    if (resumes()) {
+      run_ = RunFolder::open(folder_);
+    } else {
+      RunFolder::check_free(folder_, mode_ == FitMode::kOverwrite);
+    }
+    if (options_.data.path == "-") {
+      run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
+      options_.data.path = keep_standard_input(run_->files());
+    }
+    load_data();
+    shape_ = table_shape(options_, dataset_);
+    allowed_ = resolve(options_, shape_);
+    report_.seconds.load = seconds_since(start_);
+    if (!run_) run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
+    if (!resumes()) write_config(to_config(options_), run_->files().config());
+    if (callbacks_.began) callbacks_.began(folder_);
+    identity_ = run_identity(options_, report_.data.hash);
+    run_->keep_identity(identity_);
+  }
+
+  void load_data() {
+    dataset_ = options_.data.load();
+    report_.data = {.name = dataset_.name,
+                    .users = dataset_.num_users(),
+                    .items = dataset_.num_items(),
+                    .interactions = dataset_.num_interactions(),
+                    .hash = dataset_.hash(),
+                    .split = options_.data.split,
+                    .split_seed = options_.data.split_seed,
+                    .parts = {}};
+    split_ = options_.data.split_of(dataset_);
+    report_.data.parts = split_.counts();
+  }
+
+  void announce() {
+    message(data_text(report_.data));
+    if (!dataset_.columns.empty()) message("columns: " + dataset_.columns);
+    if (const std::string note = split_note(dataset_, options_.data.split); !note.empty()) {
+      message(note);
+    }
+    if (training_.device.is_cpu() && find_backbone(options_.backbone).multiplies &&
+        multiplies_with_reference_blas()) {
+      message("LibTorch found only the reference BLAS here, with which " + options_.backbone +
+              " trains several times slower; `apt install libopenblas0-pthread` replaces it");
+    }
+    if (allowed_ && allowed_->covers_full) {
+      message("the budget holds the full table: nothing needs to be cut");
+    }
+  }
+
+  void train() {
+    ProgressTracker tracker(phases_of(options_, split_, nothing_to_cut()), callbacks_.progress);
+    const TrainingHooks hooks = make_hooks(tracker);
+    const Proposal proposal = propose(hooks, tracker.progress());
+    tracker.end_phase();
+    if (!proposal.note.empty()) message(proposal.note);
+    double columns = 0;
+    double widest = 0;
+    for (const SizePlan& plan : proposal.plans) {
+      if (allowed_) check_plan_fits(plan, options_, *allowed_);
+      columns += plan.width();
+      widest = std::max<double>(widest, plan.width());
+    }
+    set_training_work(tracker.progress(), columns, widest, training_.schedule,
+                      full_ ? &*full_ : nullptr);
+    const RetrainingResult result =
+        retrain_plans(split_, proposal.plans, training_, hooks, run_->files().checkpoints(),
+                      identity_, resumes());
+    tracker.end_phase();
+    fill_report(proposal, result);
+    finish(result.table);
+  }
+
+  TrainingHooks make_hooks(ProgressTracker& tracker) {
+    TrainingHooks hooks;
+    hooks.log = [this](const std::string& text) { run_->log(text); };
+    hooks.stop = [this, &tracker] {
+      const bool stop = callbacks_.stop && callbacks_.stop();
+      if (stop) tracker.cut_short();
+      return stop;
+    };
+    hooks.leave = callbacks_.leave;
+    hooks.progress = [&tracker](const Progress& progress) { tracker.note(progress); };
+    return hooks;
+  }
+
+  // The full table is trained as it is. A cap that holds everything ends no growth.
+  bool nothing_to_cut() const {
+    return allowed_ && allowed_->covers_full && method_.budget == BudgetUse::kNeeded;
+  }
+
+  Proposal propose(const TrainingHooks& hooks, RunProgress& progress) {
+    if (nothing_to_cut()) {
+      BET_CHECK(mode_ != FitMode::kContinueSearch, folder_.string(),
+                ": has no search to continue: its budget holds the full table");
+      return {.plans = {full_plan(shape_)}};
+    }
+    const Graph graph = make_graph(split_, TrainingPart::kTrain).to(training_.device);
+    const Clock::time_point start = Clock::now();
+    MethodInput input{split_,    graph,
+                      shape_,    std::nullopt,
+                      training_, options_.search,
+                      hooks,     run_->files().method(),
+                      identity_, [&] { return pretrain_full(graph, hooks, progress); }};
+    if (allowed_ && !allowed_->covers_full) input.params = allowed_->params;
+    input.effort = options_.effort;
+    input.files = run_->files();
+    input.resumes = resumes();
+    input.continue_search = mode_ == FitMode::kContinueSearch;
+    input.has_plan = [this] { stop_effect(StopEffect::kFinishes); };
+    Proposal proposal = method_.propose(input);
+    BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
+    stop_effect(StopEffect::kFinishes);
+    report_.seconds.search = seconds_since(start) - report_.seconds.pretrain;
+    return proposal;
+  }
+
+  Pretrained pretrain_full(const Graph& graph, const TrainingHooks& hooks, RunProgress& progress) {
+    const Clock::time_point start = Clock::now();
+    TrainingHooks pretrain_hooks = hooks;
+    pretrain_hooks.progress = [&](Progress one) {
+      one.phase = "pretrain";
+      hooks.progress(one);
+    };
+    stop_effect(StopEffect::kLeaves);
+    full_ = pretrain(split_, graph, shape_, training_.model, training_.schedule, pretrain_hooks,
+                     options_.cache, pretrained_identity(options_, report_.data.hash),
+                     run_->files().pretraining());
+    if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
+    const double plans = options_.search.retrain_top.value_or(1);
+    set_training_work(progress, plans * options_.dim, options_.dim, training_.schedule, &*full_);
+    report_.seconds.pretrain = seconds_since(start);
+    return *full_;
+  }
+
+  void fill_report(const Proposal& proposal, const RetrainingResult& result) {
+    const SizePlan& plan = proposal.plans[result.chosen];
+    report_.backbone = options_.backbone;
+    report_.method = options_.method;
+    report_.seed = options_.seed;
+    if (allowed_) report_.budget = {options_.budget->text, *allowed_, options_.precision};
+    report_.used.params = plan.num_params();
+    report_.used.share = share_of_full(plan);
+    report_.validation = result.validation;
+    report_.test = result.test;
+    if (full_) {
+      report_.full_validation = full_->validation;
+    } else if (plan.num_params() == shape_.full_params()) {
+      report_.full_validation = result.validation;
+    }
+    report_search(proposal, result);
+    report_costs(proposal, result);
+  }
+
+  void report_search(const Proposal& proposal, const RetrainingResult& result) {
+    if (proposal.planned_trials > 0) report_.planned_trials = proposal.planned_trials;
+    for (const Trial& trial : proposal.trials) report_.trials.push_back(measured_plan(trial));
+    report_.note = proposal.note;
+    report_.chosen = result.chosen;
+    const bool from_trials = !proposal.trials.empty();
+    if (!from_trials && proposal.labels.empty()) return;
+    for (std::size_t i = 0; i < proposal.plans.size(); ++i) {
+      FitReport::Retrained retrained;
+      if (from_trials) {
+        retrained.iteration = proposal.trials[proposal.trial_of_plan[i]].iteration;
+      } else {
+        retrained.label = proposal.labels[i];
+      }
+      retrained.validation = result.plan_validation[i];
+      report_.retrained.push_back(std::move(retrained));
+    }
+  }
+
+  void report_costs(const Proposal& proposal, const RetrainingResult& result) {
+    report_.interrupted = result.interrupted || proposal.stopped;
+    report_.trainings = {proposal.trainings, proposal.plans.size()};
+    report_.steps = {.pretrain = full_ ? full_->steps : 0,
+                     .search = proposal.steps,
+                     .train = result.train_steps,
+                     .best = result.best_length,
+                     .final_training = result.final_steps};
+    report_.seconds.search_own = proposal.own_seconds;
+    report_.seconds.search_waited = proposal.waited_seconds;
+    report_.seconds.retrain = result.train_seconds;
+    report_.seconds.final_training = result.final_seconds;
+    report_.milliseconds = {1000 * result.train_step_seconds, 1000 * result.final_step_seconds,
+                            1000 * result.measure_seconds};
+    report_.device = executor_for(training_.device).name();
+    report_.threads = static_cast<std::uint32_t>(num_threads());
+    report_.peak_rss_bytes = peak_resident_bytes();
+    report_.versions = {BET_VERSION, torch_version(), std::string(kernels().name)};
+  }
+
+  // Writes the model file and, with what only the file decides, the report.
+  void finish(const ModelParameters& parameters) {
+    const RunFiles& files = run_->files();
+    const Clock::time_point start = Clock::now();
+    write_model_file(files.model(), {dataset_, split_, options_, parameters},
+                     export_choice(options_), report_);
+    report_.seconds.model_file = seconds_since(start);
+    report_.seconds.total = seconds_since(start_);
+    write_report(report_, files.report());
+    std::filesystem::remove(files.method());
+    run_->log("done: test " + json_text(metrics_json(report_.test)));
+  }
+
+  void message(const std::string& text) {
+    if (run_) run_->log(text);
+    if (callbacks_.message) callbacks_.message(text);
+  }
+
+  void stop_effect(StopEffect effect) const {
+    if (callbacks_.stop_effect) callbacks_.stop_effect(effect);
+  }
+
+  const FitCallbacks& callbacks_;
+  FitMode mode_;
+  std::filesystem::path folder_;
+  FitOptions options_;  // resolved
+  RetrainingOptions training_;
+  const MethodKind& method_;
+  Clock::time_point start_ = Clock::now();
+
+  std::optional<RunFolder> run_;
+  Dataset dataset_;
+  Split split_;
+  TableShape shape_;
+  std::optional<ResolvedBudget> allowed_;  // what the budget comes to
+  std::string identity_;
+  std::optional<Pretrained> full_;
+  FitReport report_;
+};
+
+}  // namespace
+
+FitResult fit(const FitJob& job, const FitCallbacks& callbacks) {
+  FitRun run(job, callbacks);
+  FitReport report = run.run();
+  return {run.folder(), std::move(report)};
+}
+
+FitJob resume_job(const std::filesystem::path& folder) {
+  const RunFolder run = RunFolder::open(folder);
+  return {options_from(read_config(run.files().config())), run.path(), FitMode::kResume};
+}
+
+}  // namespace bet

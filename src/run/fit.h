@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "run/fit_options.h"
+#include "run/fit_report.h"
+#include "run/progress_tracker.h"
+
+namespace bet {
+
+enum class FitMode {
+  kNew,             // refuses a folder that exists
+  kOverwrite,       // replaces a run
+  kResume,          // continues a run that was interrupted; a complete one is left as it is
+  kContinueSearch,  // continues a search that was cut short, and trains its best plans again
+};
+
+// A run: from interactions to a model file inside a memory budget.
+struct FitJob {
+  FitOptions options;
+  std::filesystem::path folder;  // of the run; empty: default_folder()
+  FitMode mode = FitMode::kNew;
+};
+
+// What a stop that is asked for now would do.
+enum class StopEffect {
+  kFinishes,  // ends the work in progress; the run finishes with the best so far
+  kLeaves,    // there is no model to finish with yet: saves what there is and leaves
+};
+
+// What the caller of a run hears of it and may ask of it. All may be empty; they are called from
+// the thread that called fit().
+struct FitCallbacks {
+  std::function<void(const std::string&)> message;  // a line for people; the log has it as well
+  ProgressCallbacks progress;
+  // Asked before each step. Once true, the work in progress ends with the best so far, and the run
+  // continues from there.
+  std::function<bool()> stop;
+  // Asked before each step. Once true, the run is saved and fit() throws Interrupted.
+  std::function<bool()> leave;
+  // The run's folder is there, and the run can be resumed from now on.
+  std::function<void(const std::filesystem::path& folder)> began;
+  std::function<void(StopEffect)> stop_effect;  // from now on
+};
+
+struct FitResult {
+  std::filesystem::path folder;
+  FitReport report;
+};
+
+// Trains inside the budget and leaves a run folder with model file, report and log
+// (base/run_files.h). Errors have a kind (bet/error.h): kBudget where the budget cannot be met,
+// kInterrupted, naming the command that resumes the run, where a callback ended it early.
+FitResult fit(const FitJob& job, const FitCallbacks& callbacks = {});
+
+// The job that resumes the run in a folder as it was started.
+FitJob resume_job(const std::filesystem::path& folder);
+
+}  // namespace bet

@@ -1,0 +1,155 @@
+#include "run/fit_options.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "search/method.h"
+
+namespace bet {
+namespace {
+
+constexpr std::uint32_t kMostColumns = 0x7fff;  // of a row
+
+// `fast` is as good as the paper's schedule or better, fifty times faster, and leaves the time to
+// the probes (docs/results.md).
+constexpr const char* kSchedule = "fast";
+
+std::uint32_t patience_of(Effort effort) {
+  switch (effort) {
+    case Effort::kQuick:
+      return 1;
+    case Effort::kNormal:
+      return 2;
+    case Effort::kPaper:
+      break;
+  }
+  return 3;
+}
+
+std::string absolute_cache(const std::string& given) {
+  const auto folder = [&]() -> std::filesystem::path {
+    if (!given.empty()) return given;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0) {
+      return std::filesystem::path(cache) / "bet";
+    }
+    const char* home = std::getenv("HOME");
+    return (home != nullptr ? std::filesystem::path(home)
+                            : std::filesystem::temp_directory_path()) /
+           ".cache" / "bet";
+  };
+  return std::filesystem::absolute(folder()).lexically_normal().string();
+}
+
+void check_budget_use(const FitOptions& options, BudgetUse use) {
+  BET_CHECK(options.budget || use != BudgetUse::kNeeded, "--method ", options.method,
+            " needs --budget");
+  BET_CHECK(!options.budget || use != BudgetUse::kNone, "--method ", options.method,
+            " cannot be given --budget ", options.budget->text,
+            ": it has no way to aim at a size and reports the one that it reaches");
+}
+
+void set_sizes(FitOptions& options, const MethodKind& method, const BackboneKind& backbone) {
+  // The search measures plans with and without empty rows, and validation decides.
+  const bool may_be_empty = method.empty_with_graph && backbone.uses_graph;
+  options.min_dim = options.min_dim.value_or(may_be_empty ? 0 : 1);
+  BET_CHECK(*options.min_dim <= options.dim, "--min-dim ", *options.min_dim, " is above --dim ",
+            options.dim);
+  BET_CHECK(*options.min_dim > 0 || backbone.uses_graph, "--min-dim 0 needs a graph: with ",
+            options.backbone, " a user or an item without parameters has no score");
+  BET_CHECK(std::uint64_t{options.dim} * backbone.tables <= kMostColumns, "--dim ", options.dim,
+            " is too large for ", options.backbone, ", which has ", backbone.tables,
+            " embeddings a row; at most ", kMostColumns / backbone.tables);
+}
+
+void set_schedule(FitOptions& options) {
+  if (options.schedule.empty()) options.schedule = kSchedule;
+  const Schedule schedule = named_schedule(options.schedule, options.backbone);
+  BET_CHECK(!options.patience || !schedule.linear, "--patience ", options.patience.value_or(0),
+            " is for --schedule paper; the learning rate of --schedule fast falls to zero, and "
+            "always does so to the end");
+  options.batches = options.batches.value_or(schedule.batch_kind);
+  options.shared_negatives = options.shared_negatives.value_or(schedule.pool != 1);
+  options.learning_rate = options.learning_rate.value_or(schedule.learning_rate);
+  options.max_steps = options.max_steps.value_or(schedule.max_steps);
+  options.measure_steps = options.measure_steps.value_or(schedule.measure_steps);
+  if (!schedule.linear) options.patience = options.patience.value_or(patience_of(options.effort));
+  if (schedule.batch_size > 0) {
+    options.batch_size = options.batch_size.value_or(schedule.batch_size);
+  }
+}
+
+}  // namespace
+
+FitOptions with_defaults(FitOptions options) {
+  const MethodKind& method = method_of(options);
+  const BackboneKind& backbone = find_backbone(options.backbone);
+  check_budget_use(options, method.budget);
+  set_sizes(options, method, backbone);
+  set_schedule(options);
+  if (method.set_defaults != nullptr) {
+    method.set_defaults(options.search, options.effort, backbone);
+  }
+  options.cache = method.pretrains ? absolute_cache(options.cache) : "";
+  retraining_options(options).schedule.validate();
+  return options;
+}
+
+RetrainingOptions retraining_options(const FitOptions& resolved) {
+  RetrainingOptions training;
+  Schedule& schedule = training.schedule;
+  schedule = named_schedule(resolved.schedule, resolved.backbone);
+  // A linear decay runs to its end: it has no use for patience, which only has to be positive.
+  schedule.patience = resolved.patience.value_or(patience_of(resolved.effort));
+  schedule.batch_size = resolved.batch_size.value_or(schedule.batch_size);
+  schedule.learning_rate = resolved.learning_rate.value();
+  schedule.max_steps = resolved.max_steps.value();
+  schedule.measure_steps = resolved.measure_steps.value();
+  schedule.batch_kind = resolved.batches.value();
+  schedule.pool = resolved.shared_negatives.value() ? kPool : 1;
+  training.model.backbone = resolved.backbone;
+  training.model.seed = resolved.seed;
+  training.model.dim = resolved.dim;
+  training.model.precision = resolved.rows;
+  training.final_part = resolved.final_part;
+  return training;
+}
+
+const MethodKind& method_of(const FitOptions& options) { return find_method(options.method); }
+
+TableShape table_shape(const FitOptions& resolved, const Dataset& dataset) {
+  const MethodKind& method = method_of(resolved);
+  const std::uint32_t least = std::max(resolved.min_dim.value(), method.least_size);
+  return {.num_users = dataset.num_users(),
+          .num_items = dataset.num_items(),
+          .max_dim = resolved.dim,
+          .min_dim = method.empty_rows ? 0 : least,
+          .tables = find_backbone(resolved.backbone).tables,
+          .masks = method.masks};
+}
+
+std::filesystem::path default_folder(const FitOptions& options) {
+  const std::string size = options.budget             ? options.budget->text
+                           : options.method == "full" ? "full"
+                                                      : "any";
+  std::string name = dataset_name(options.data.path) + "-" + options.backbone + "-" +
+                     options.method + "-" + size + "-" + std::to_string(options.seed);
+  const auto add_if = [&](bool differs, const std::string& suffix) {
+    if (differs) name += "-" + suffix;
+  };
+  const FitOptions usual;
+  const ReadOptions& read = options.data.read;
+  add_if(options.data.split != usual.data.split, std::string(split_name(options.data.split)));
+  add_if(options.data.split_seed != usual.data.split_seed,
+         "split" + std::to_string(options.data.split_seed));
+  if (read.min_rating) add_if(true, "rating" + shortest_text(*read.min_rating));
+  add_if(read.min_user_inter != usual.data.read.min_user_inter,
+         "users" + std::to_string(read.min_user_inter));
+  add_if(read.min_item_inter != usual.data.read.min_item_inter,
+         "items" + std::to_string(read.min_item_inter));
+  add_if(options.precision != usual.precision, std::string(precision_name(options.precision)));
+  add_if(options.materialised, "materialised");
+  return std::filesystem::path("runs") / name;
+}
+
+}  // namespace bet

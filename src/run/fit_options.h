@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/precision.h"
+#include "data/training_part.h"
+#include "kernels/batch_draw.h"
+#include "model/row_precision.h"
+#include "plan/budget.h"
+#include "run/data_options.h"
+#include "search/method_options.h"
+
+namespace bet {
+
+struct MethodKind;
+struct RetrainingOptions;
+
+// All that decides the result of a run, and how fast it comes. What is optional and not given is
+// set by with_defaults(). The table of these options is in run/option_table.h.
+struct FitOptions {
+  DataOptions data;
+  std::optional<Budget> budget;
+  std::string method = "bet";
+  MethodOptions search;  // of the method
+  std::string backbone = "lightgcn";
+  Effort effort = Effort::kNormal;
+  std::string schedule;  // "fast" or "paper"; empty: not given
+  std::optional<BatchKind> batches;
+  std::optional<bool> shared_negatives;
+  std::optional<double> learning_rate;
+  std::optional<std::uint64_t> max_steps;
+  std::optional<std::uint64_t> measure_steps;
+  std::optional<std::uint32_t> patience;
+  std::optional<std::uint32_t> batch_size;
+  RowPrecision rows = RowPrecision::kFloat32;
+  Precision precision = Precision::kFloat32;  // of the model file
+  bool materialised = false;  // the model file has vectors instead of table and graph
+  TrainingPart final_part = TrainingPart::kTrainAndValidation;
+  std::string device = "cpu";
+  std::uint32_t dim = 128;
+  std::optional<std::uint32_t> min_dim;
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 0;  // 0: one per core
+  std::string cache;          // folder of pretrained models; empty: under the user's cache folder
+};
+
+// The same with everything set that the method, backbone and effort decide. Throws on options that
+// contradict each other. Does nothing to options that it returned.
+FitOptions with_defaults(FitOptions options);
+
+// The part of resolved options that training needs, on the CPU: the device is the caller's.
+RetrainingOptions retraining_options(const FitOptions& resolved);
+
+const MethodKind& method_of(const FitOptions& options);
+
+// The table before any budget, with what the method's plans may have. Of resolved options.
+TableShape table_shape(const FitOptions& resolved, const Dataset& dataset);
+
+// Where runs are kept by default: runs/<data>-<backbone>-<method>-<budget>-<seed>, and behind it
+// what is not the default of split, filters, precision and serving.
+std::filesystem::path default_folder(const FitOptions& options);
+
+}  // namespace bet

@@ -1,0 +1,48 @@
+#include "run/fit_phases.h"
+
+#include "search/method.h"
+
+namespace bet {
+namespace {
+
+constexpr const char* kPretrain = "pretrain";
+constexpr const char* kSearch = "search";
+constexpr const char* kTrain = "train";
+constexpr const char* kFinal = "final training";
+
+}  // namespace
+
+std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, bool nothing_to_cut) {
+  const MethodKind& method = method_of(resolved);
+  const RetrainingOptions training = retraining_options(resolved);
+  const auto columns = static_cast<double>(resolved.dim);
+  const double steps = static_cast<double>(training.schedule.max_steps);
+  std::vector<Phase> phases;
+  double plans = 1;
+  if (!nothing_to_cut) {
+    if (method.pretrains) phases.push_back({kPretrain, "full-size model", steps * columns});
+    if (method.expected_work != nullptr) {
+      const SearchWork work =
+          method.expected_work(resolved.search, training, resolved.effort, split);
+      phases.push_back({kSearch, "search", static_cast<double>(work.steps) * columns});
+      plans = work.plans;
+    } else if (method.trains) {
+      phases.push_back({"", resolved.method, 0});
+    }
+  }
+  phases.push_back({kTrain, "training", plans * steps * columns});
+  if (resolved.final_part != TrainingPart::kTrain) {
+    phases.push_back({kFinal, "final training", steps * columns});
+  }
+  return phases;
+}
+
+void set_training_work(RunProgress& progress, double columns, double widest,
+                       const Schedule& schedule, const Pretrained* full) {
+  const std::uint64_t steps = full != nullptr ? full->steps : schedule.max_steps;
+  const std::uint64_t best = full != nullptr ? full->best_length : schedule.max_steps;
+  progress.set_work(kTrain, columns * static_cast<double>(steps));
+  progress.set_work(kFinal, widest * static_cast<double>(best));
+}
+
+}  // namespace bet

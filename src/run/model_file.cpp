@@ -1,0 +1,201 @@
+#include "run/model_file.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "model/backbone.h"
+#include "model/dense_weights.h"
+#include "run/budget_promise.h"
+#include "run/model_evaluation.h"
+#include "run/model_facts.h"
+#include "runtime/model_writer.h"
+#include "train/retraining.h"
+
+namespace bet {
+namespace {
+
+constexpr std::uint8_t kLayers = 3;  // of LightGCN and NGCF
+
+FileBackbone file_backbone(std::string_view name) {
+  if (name == "mf") return FileBackbone::kMf;
+  if (name == "lightgcn") return FileBackbone::kLightGcn;
+  if (name == "ngcf") return FileBackbone::kNgcf;
+  if (name == "ncf") return FileBackbone::kNcf;
+  fail("the model file does not know the backbone ", in_quotes(name));
+}
+
+// What is stored of a table, or of the vectors made of it.
+struct StoredRows {
+  at::Tensor values;   // float [users + items, columns]
+  at::Tensor sizes;    // int16: values of each row, where its last one ends
+  at::Tensor as_read;  // the values after rounding
+  at::Tensor kept;     // float, as the values: 1 where one is kept; undefined: the first are
+};
+
+void round_rows(at::Tensor& values, const std::int16_t* sizes, Precision precision) {
+  for (std::int64_t row = 0; row < values.size(0); ++row) {
+    round_as_stored(
+        {values.data_ptr<float>() + row * values.size(1), static_cast<std::size_t>(sizes[row])},
+        precision);
+  }
+}
+
+StoredRows rows_to_store(const Backbone& backbone, const ModelParameters& table,
+                         const ExportChoice& choice) {
+  StoredRows rows;
+  rows.sizes = table.sizes[0].contiguous().clone();
+  if (choice.materialised) {
+    const at::Tensor vectors = backbone.ranking(table).vectors;
+    // Without the padding, which is zero in every row.
+    const at::Tensor used = vectors.ne(0).any(0).nonzero().squeeze(1);
+    rows.values = vectors.index_select(1, used).contiguous();
+    rows.sizes.fill_(static_cast<std::int16_t>(rows.values.size(1)));
+  } else {
+    rows.values = table.values.slice(1, 0, table.models[0].width).contiguous().clone();
+    if (table.kept.defined()) {
+      rows.kept = table.kept.slice(1, 0, table.models[0].width).contiguous();
+    }
+  }
+  rows.as_read = rows.values.clone();
+  round_rows(rows.as_read, rows.sizes.data_ptr<std::int16_t>(), choice.precision);
+  return rows;
+}
+
+// One side, from row `first` on, of a single model whose rows have `tables` embeddings.
+SideToWrite side_of(const IdTable& ids, const StoredRows& rows, std::uint32_t tables,
+                    std::int64_t first) {
+  SideToWrite side;
+  side.stride = static_cast<std::size_t>(rows.values.size(1));
+  side.values = {rows.values.data_ptr<float>() + first * rows.values.size(1),
+                 ids.size() * side.stride};
+  const std::int16_t* const sizes = rows.sizes.data_ptr<std::int16_t>() + first;
+  for (std::uint32_t i = 0; i < ids.size(); ++i) {
+    side.ids.push_back(ids.name(i));
+    const std::uint32_t size = static_cast<std::uint32_t>(sizes[i]) / tables;
+    if (!rows.kept.defined()) {
+      side.sizes.push_back(size);
+      continue;
+    }
+    const float* const kept = rows.kept.data_ptr<float>() + (first + i) * rows.kept.size(1);
+    std::vector<std::uint32_t>& columns = side.columns.emplace_back();
+    for (std::uint32_t column = 0; column < size; ++column) {
+      if (kept[column * tables] != 0) columns.push_back(column);
+    }
+    side.sizes.push_back(static_cast<std::uint32_t>(columns.size()));
+  }
+  return side;
+}
+
+// The dense weights for the file, and rounded as it stores them in `table`, which keeps its own.
+std::vector<DenseWeights> weights_to_store(const Backbone& backbone, ModelParameters& table,
+                                           Precision precision) {
+  if (table.weights.defined()) table.weights = table.weights.clone();
+  std::vector<DenseWeights> stored;
+  for (const NamedWeights& named : backbone.named_weights(table)) {
+    const at::Tensor flat = named.values.reshape({-1, named.values.size(-1)}).contiguous();
+    DenseWeights one = {named.name,
+                        static_cast<std::uint32_t>(flat.size(0)),
+                        static_cast<std::uint32_t>(flat.size(1)),
+                        {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()}};
+    round_as_stored(one, precision);
+    fill_weights(named.values, one.values);
+    stored.push_back(std::move(one));
+  }
+  return stored;
+}
+
+// The interactions that the file has, by user.
+std::vector<std::vector<std::uint32_t>> seen_items(const Split& split, TrainingPart part) {
+  std::vector<std::vector<std::uint32_t>> items_by_user;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    const std::span<const ItemId> items = items_of(split, part, user);
+    items_by_user.emplace_back(items.begin(), items.end());
+  }
+  return items_by_user;
+}
+
+// All of a file but its facts.
+struct FileContents {
+  StoredRows rows;  // which `model` refers to
+  ModelToWrite model;
+};
+
+FileContents file_contents(const TrainedModel& trained, const ExportChoice& choice) {
+  const FitOptions& options = trained.options;
+  const BackboneKind& kind = find_backbone(options.backbone);
+  FileContents contents;
+  ModelToWrite& model = contents.model;
+  model.backbone = file_backbone(kind.name);
+  model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
+  model.layers = model.serving == Serving::kGraph ? kLayers : 0;
+  model.precision = choice.precision;
+  model.max_dim = options.dim;
+
+  const Graph graph = make_graph(trained.split, options.final_part);
+  ModelOptions exact = retraining_options(options).model;
+  exact.precision = RowPrecision::kFloat32;
+  const auto backbone = make_backbone(exact, graph);
+  contents.rows = rows_to_store(*backbone, trained.parameters, choice);
+  const StoredRows& rows = contents.rows;
+  model.layout = rows.kept.defined() ? RowLayout::kMasked : RowLayout::kPrefix;
+  ModelParameters as_read = trained.parameters;  // what the reader will have
+  if (!choice.materialised) {
+    model.weights = weights_to_store(*backbone, as_read, choice.precision);
+    as_read.values = trained.parameters.values.clone();
+    as_read.values.slice(1, 0, rows.values.size(1)).copy_(rows.as_read);
+  }
+  const at::Tensor vectors =
+      model.serving == Serving::kGraph ? backbone->ranking(as_read).vectors : rows.as_read;
+  const at::Tensor norms = vectors.slice(0, trained.split.num_users()).norm(2, 1).contiguous();
+  model.item_norms.assign(norms.data_ptr<float>(), norms.data_ptr<float>() + norms.numel());
+
+  model.users = side_of(trained.dataset.users, rows, kind.tables, 0);
+  model.items = side_of(trained.dataset.items, rows, kind.tables, trained.split.num_users());
+  if (choice.with_seen || model.serving == Serving::kGraph) {
+    model.items_of = seen_items(trained.split, options.final_part);
+  }
+  return contents;
+}
+
+// Puts the file's own quality into the report, where it may differ from the trained model's: values
+// are rounded, or vectors are propagated with more precise rows than in training.
+void report_quality(const Model& file, const TrainedModel& trained, const ExportChoice& choice,
+                    FitReport& report) {
+  if (report.test.num_users == 0) return;
+  const Metrics as_trained = report.as_trained.value_or(report.test);
+  report.test = as_trained;
+  report.as_trained.reset();
+  const bool is_as_trained = choice.precision == Precision::kFloat32 && !choice.materialised &&
+                             trained.options.rows == RowPrecision::kFloat32;
+  if (is_as_trained) return;
+  report.test =
+      evaluate_model_file(file, trained.dataset, trained.split, trained.options, at::kCPU);
+  report.as_trained = as_trained;
+}
+
+}  // namespace
+
+void write_model_file(const std::filesystem::path& path, const TrainedModel& trained,
+                      const ExportChoice& choice, FitReport& report) {
+  BET_CHECK(
+      choice.with_seen || choice.materialised ||
+          !find_backbone(trained.options.backbone).uses_graph,
+      "--without-seen needs --serving materialised: a file that is served by graph has to hold the "
+      "interactions, which are the graph");
+  FileContents contents = file_contents(trained, choice);
+  ModelToWrite& model = contents.model;
+  const std::string without_facts = encode_model(model);
+  const Model stored =
+      Model::from_bytes(std::as_bytes(std::span(without_facts)), Verify::kStructure);
+  const std::uint64_t table_bytes = stored.summary().table_bytes;
+  check_file_fits(table_bytes, trained.options, choice,
+                  table_shape(trained.options, trained.dataset));
+  report_quality(stored, trained, choice, report);
+  model.facts = facts_of(trained.options, report);
+  const std::string bytes = encode_model(model);
+  write_file(path, bytes);
+  report.used.bytes = table_bytes;
+  report.used.file_bytes = bytes.size();
+  report.used.precision = choice.precision;
+}
+
+}  // namespace bet

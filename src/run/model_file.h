@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+
+#include "data/dataset.h"
+#include "data/split.h"
+#include "model/model_parameters.h"
+#include "run/export_choice.h"
+#include "run/fit_report.h"
+
+namespace bet {
+
+// A final model and what it was trained on. Everything referred to outlives it.
+struct TrainedModel {
+  const Dataset& dataset;  // the ids of users and items
+  const Split& split;
+  const FitOptions& options;  // resolved
+  const ModelParameters& parameters;
+};
+
+// Writes the file (docs/format.md) of a final model, whole or not at all. `report` is the run's,
+// with the quality of `parameters` on test. Completes the report with what only the file decides:
+// bytes and precision, and, where the file does not have the very values that were trained, the
+// quality of the file as `test`, that of the trained model as `as_trained`. The file's facts say
+// the same. Throws, and writes nothing, where the bytes of its table break the options' budget, and
+// for a graph without seen items.
+void write_model_file(const std::filesystem::path& path, const TrainedModel& trained,
+                      const ExportChoice& choice, FitReport& report);
+
+}  // namespace bet

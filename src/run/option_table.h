@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/option.h"
+#include "run/config.h"
+#include "run/fit_options.h"
+
+namespace bet {
+
+// The one table of the options of a run: the parser of the command line, its help, config.toml, the
+// run's identity, the key of the cache and the facts in a model file are made from it. Its order is
+// that of config.toml.
+const std::vector<Option<FitOptions>>& fit_option_table();
+
+// Every option as resolved that is set, to be kept with a run and to start it again.
+Config to_config(const FitOptions& options);
+
+// The options that these entries set; all others have their defaults. Throws, naming the entry, on
+// an unknown one or a value that it cannot have.
+FitOptions options_from(const Config& entries);
+
+}  // namespace bet

@@ -1,0 +1,63 @@
+#include "run/run_identity.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "run/option_table.h"
+
+namespace bet {
+namespace {
+
+// The options that decide a result: which data it is, is in their hash.
+Config deciding(const FitOptions& options) {
+  Config config = to_config(options);
+  std::erase_if(config,
+                [](const ConfigEntry& entry) { return entry.affects == Affects::kNothing; });
+  return config;
+}
+
+std::string text_of(const ConfigEntry& entry) { return "\n" + entry.key + " = " + entry.value; }
+
+const ConfigEntry* find(const Config& entries, std::string_view key) {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const ConfigEntry& entry) { return entry.key == key; });
+  return found != entries.end() ? &*found : nullptr;
+}
+
+}  // namespace
+
+std::string run_identity(const FitOptions& options, const std::string& data_hash) {
+  std::string text = data_hash;
+  for (const ConfigEntry& entry : deciding(options)) text += text_of(entry);
+  return text;
+}
+
+std::string pretrained_identity(const FitOptions& options, const std::string& data_hash) {
+  // The number changes whenever the same options train another model than before.
+  std::string text = "3\n" + data_hash;
+  for (const ConfigEntry& entry : deciding(options)) {
+    if (entry.affects == Affects::kPretrained) text += text_of(entry);
+  }
+  return text;
+}
+
+void refuse_contradictions(const FitOptions& kept, const FitOptions& asked,
+                           const std::filesystem::path& folder) {
+  const Config before = deciding(kept);
+  const Config now = deciding(asked);
+  const auto refuse = [&](const std::string& key, const ConfigEntry* was, const ConfigEntry* is) {
+    fail(folder.string(), ": was started with ",
+         was != nullptr ? "--" + key + " " + was->value : "no --" + key, ", not with ",
+         is != nullptr ? "--" + key + " " + is->value : "none",
+         "; `bet resume` cannot change it, a new run (`bet fit ... --out FOLDER`) can");
+  };
+  for (const ConfigEntry& entry : now) {
+    const ConfigEntry* const was = find(before, entry.key);
+    if (was == nullptr || was->value != entry.value) refuse(entry.key, was, &entry);
+  }
+  for (const ConfigEntry& entry : before) {
+    if (find(now, entry.key) == nullptr) refuse(entry.key, &entry, nullptr);
+  }
+}
+
+}  // namespace bet

@@ -1,0 +1,159 @@
+#include "base/error.h"
+#include "search/bet_search.h"
+#include "search/method.h"
+
+namespace bet {
+namespace {
+
+struct Preset {
+  std::uint32_t iterations;
+  std::uint32_t candidates;
+  std::uint32_t finetune_epochs;
+  std::uint32_t retrain_top;
+};
+
+Preset preset_of(Effort effort) {
+  switch (effort) {
+    case Effort::kQuick:
+      return {8, 50, 2, 2};
+    case Effort::kNormal:
+      return {30, 100, 5, 3};
+    case Effort::kPaper:
+      break;
+  }
+  return {50, 100, 10, 5};
+}
+
+void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& backbone) {
+  const Preset preset = preset_of(effort);
+  // The paper gives NGCF half as many epochs again.
+  const bool longer = effort == Effort::kPaper && backbone.name == "ngcf";
+  options.iterations = options.iterations.value_or(preset.iterations);
+  options.candidates = options.candidates.value_or(preset.candidates);
+  options.finetune_epochs = options.finetune_epochs.value_or(longer ? preset.finetune_epochs * 3 / 2
+                                                                    : preset.finetune_epochs);
+  options.retrain_top = options.retrain_top.value_or(preset.retrain_top);
+  options.selection = options.selection.value_or(Selection::kDeepSets);
+}
+
+std::vector<Option<MethodOptions>> options_of_search() {
+  constexpr double kMost = 1'000'000;
+  const auto about = [](const char* name, const char* help) {
+    return OptionAbout{name, "Search", Affects::kResult, help};
+  };
+  using Row = MethodOptions;
+  return {make_option<Row>(
+              about("iterations", "plans that the search probes"),
+              [](auto& o) -> auto& { return o.iterations; })
+              .within(1, kMost),
+          make_option<Row>(
+              about("candidates", "plans drawn for each choice"),
+              [](auto& o) -> auto& { return o.candidates; })
+              .within(1, kMost),
+          make_option<Row>(
+              about("finetune-epochs", "epochs of a probe"),
+              [](auto& o) -> auto& { return o.finetune_epochs; })
+              .within(1, 100'000),
+          make_option<Row>(
+              about("retrain-top",
+                    "best plans that are trained from scratch, in addition to that of "
+                    "equal sizes"),
+              [](auto& o) -> auto& { return o.retrain_top; })
+              .within(1, 1'000),
+          make_choice<Row, Selection>(
+              about("selection", "how plans are chosen: deepsets, simple or random"),
+              {{"deepsets", Selection::kDeepSets},
+               {"simple", Selection::kSimple},
+               {"random", Selection::kRandom}},
+              [](auto& o) -> auto& { return o.selection; })};
+}
+
+// With --effort paper probes are as the paper has them, otherwise they have the training's batches.
+Schedule probe_schedule(const MethodOptions& options, const RetrainingOptions& retraining,
+                        Effort effort, std::uint64_t interactions, std::uint32_t users) {
+  const Schedule training = effort == Effort::kPaper
+                                ? named_schedule("paper", retraining.model.backbone)
+                                : retraining.schedule;
+  return finetune_schedule(training, interactions, users, options.finetune_epochs.value());
+}
+
+SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& retraining,
+                         Effort effort, const Split& split) {
+  const Schedule probe =
+      probe_schedule(options, retraining, effort, split.counts().train, split.num_users());
+  return {options.iterations.value() * probe.max_steps, options.retrain_top.value()};
+}
+
+// How many plans the search measures. Once retraining has begun it is over, however short it was
+// cut: the state on disk belongs to the plans that were best then.
+std::uint32_t iterations_to_make(const MethodInput& input, const RunStore& store) {
+  const std::uint32_t asked = input.options.iterations.value();
+  const auto stored = static_cast<std::uint32_t>(store.trials(input.shape).size());
+  if (input.continue_search) {
+    BET_CHECK(stored < asked, input.files.folder.string(), ": its search is complete (", stored,
+              " of ", asked, " plans)");
+    // What was made of the search so far: without it this is a run that was killed in the search.
+    std::filesystem::remove(input.files.report());
+    std::filesystem::remove(input.files.retraining());
+    return asked;
+  }
+  const bool is_over = input.resumes && std::filesystem::exists(input.files.retraining());
+  return is_over ? stored : asked;
+}
+
+Proposal propose(const MethodInput& input) {
+  const Pretrained full = input.pretrained();
+  RunStore store(input.files.trials(), input.identity);
+  const SearchOptions options = {.num_iterations = iterations_to_make(input, store),
+                                 .num_candidates = input.options.candidates.value(),
+                                 .selection = input.options.selection.value(),
+                                 .seed = input.retraining.model.seed};
+  const Frequencies frequencies = train_frequencies(input.split);
+  const PlanSampler sampler(input.shape, input.params.value(), frequencies.users,
+                            frequencies.items);
+  const ModelParameters theta = full.table.to(input.graph.device());
+  const Schedule finetune =
+      probe_schedule(input.options, input.retraining, input.effort, input.split.counts().train,
+                     static_cast<std::uint32_t>(input.graph.active_users.size(0)));
+  const Prober prober(input.split, input.graph, theta, full.validation.score(),
+                      input.retraining.model, finetune);
+  TrainingHooks hooks = input.hooks;
+  hooks.log = [&](const std::string& text) {
+    if (input.has_plan) input.has_plan();
+    if (input.hooks.log) input.hooks.log(text);
+  };
+  SearchResult searched =
+      search_plans({sampler, frequencies, input.shape}, prober, store, options, hooks);
+  if (searched.population.empty()) throw Interrupted("stopped before the first plan was measured");
+
+  Proposal proposal;
+  proposal.trials = std::move(searched.population);
+  proposal.trial_of_plan = trials_to_retrain(proposal.trials, input.options.retrain_top.value());
+  for (const std::size_t trial : proposal.trial_of_plan) {
+    proposal.plans.push_back(proposal.trials[trial].sampled.plan);
+  }
+  proposal.planned_trials = input.options.iterations.value();
+  proposal.trainings = proposal.trials.size();
+  proposal.steps = proposal.trials.size() * finetune.max_steps;
+  proposal.stopped = searched.stopped || proposal.trials.size() < proposal.planned_trials;
+  proposal.own_seconds = searched.own_seconds;
+  proposal.waited_seconds = searched.waited_seconds;
+  return proposal;
+}
+
+}  // namespace
+
+// BET, the paper's search: Algorithm 1, then selective retraining of the best plans.
+extern const MethodKind kBet;
+const MethodKind kBet = {.name = "bet",
+                         .about = "search",
+                         .empty_with_graph = true,
+                         .pretrains = true,
+                         .trains = true,
+                         .by_trials = true,
+                         .propose = propose,
+                         .options = options_of_search,
+                         .set_defaults = set_defaults,
+                         .expected_work = expected_work};
+
+}  // namespace bet
