@@ -13,7 +13,7 @@
 #include "plan/plan_sampler.h"
 #include "search/method.h"
 #include "train/evaluator.h"
-#include "train/model_state.h"
+#include "train/training_loop.h"
 
 namespace bet {
 
@@ -178,18 +178,14 @@ class Environment {
     return peaks;
   }
 
-  // None if `stop` ended it.
-  std::optional<Qualities> train(const SizePlan& plan, const std::function<bool()>& stop) const {
+  // Nothing if hooks.stop ended the training.
+  std::optional<Qualities> train(const SizePlan& plan, const TrainingHooks& hooks) const {
     // Asked for, a GPU gives back what the recorded steps of the models before held: hundreds of
     // them would fill it.
     executor_for(input_.graph.device()).free_bytes();
     ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)),
                           input_.retraining.model, schedule_);
-    while (model.num_steps() < schedule_.max_steps) {
-      if (stop && stop()) return std::nullopt;
-      model.step();
-    }
-    model.take_mean_losses();  // throws if one was not finite
+    if (!run_steps(model, schedule_.max_steps, hooks)) return std::nullopt;
     return measure(model.ranking());
   }
 
@@ -241,14 +237,14 @@ class Search {
             .seed = input_.retraining.model.seed};
   }
 
-  // False if the stop hook ended it; not before there is one vector to propose.
+  // False if hooks.stop ended it. The first training cannot be stopped: without it there is nothing
+  // to propose.
   bool train_next() {
     const SizePlan plan(input_.shape, users_.choose(), items_.choose());
-    const auto stop = [&] {
-      leave_if_asked(input_.hooks, nullptr);  // goes on from the last state that was saved
-      return !visited_.empty() && input_.hooks.stop && input_.hooks.stop();
-    };
-    const std::optional<Qualities> qualities = environment_.train(plan, stop);
+    TrainingHooks hooks;
+    hooks.leave = input_.hooks.leave;
+    if (!visited_.empty()) hooks.stop = input_.hooks.stop;
+    const std::optional<Qualities> qualities = environment_.train(plan, hooks);
     if (!qualities) return false;
     users_.learn(plan.user_sizes(), qualities->users);
     items_.learn(plan.item_sizes(), qualities->items);
@@ -321,27 +317,24 @@ class Search {
 
   void save() const {
     Checkpoint state;
-    state.texts["identity"] = input_.identity;
     state.numbers["stopped"] = stopped_ ? 1 : 0;
     users_.save(state);
     items_.save(state);
     for (std::size_t i = 0; i < visited_.size(); ++i) {
       state.numbers["score " + std::to_string(i)] = visited_[i].score;
     }
-    write_checkpoint(state, input_.state);
+    input_.state.write(std::move(state));
   }
 
   void restore() {
-    if (!std::filesystem::exists(input_.state)) return;
-    const Checkpoint state = read_checkpoint(input_.state);
-    BET_CHECK(state.text("identity") == input_.identity, input_.state.string(),
-              ": was written for other data or options");
-    // Stopped by the user it is over: what comes of it may be in training already.
-    stopped_ = state.number("stopped") != 0;
-    users_.restore(state);
-    items_.restore(state);
+    const std::optional<Checkpoint> state = input_.state.read();
+    if (!state) return;
+    // A search that the user stopped is over: the retraining of its plans may have begun.
+    stopped_ = state->number("stopped") != 0;
+    users_.restore(*state);
+    items_.restore(*state);
     for (std::size_t i = 0; i < users_.num_trainings(); ++i) {
-      visited_.push_back({total_of(visited_plan(i)), state.number("score " + std::to_string(i))});
+      visited_.push_back({total_of(visited_plan(i)), state->number("score " + std::to_string(i))});
     }
   }
 

@@ -273,14 +273,17 @@ Proposal propose(const MethodInput& input) {
   const SizePlan full = full_plan(input.shape);
   ModelInTraining model(input.graph, std::span(&full, 1), input.retraining.model, schedule);
   Esapn search(input, model, schedule);
+  const auto after_step = [&] {
+    search.after_step();
+    return false;
+  };
   const bool whole =
-      train_method(input, "grow", model, num_steps,
-                   {.save = [&](Checkpoint& state) { search.save(state); },
-                    .restore = [&](const Checkpoint& state) { search.restore(state); }},
-                   [&] {
-                     search.after_step();
-                     return false;
-                   });
+      train_method(input, model,
+                   {.phase = "grow",
+                    .num_steps = num_steps,
+                    .after_step = after_step,
+                    .save = [&](Checkpoint& state) { search.save(state); },
+                    .restore = [&](const Checkpoint& state) { search.restore(state); }});
   if (input.hooks.log) {
     const std::array<std::string, 2> lines = search.summary();
     input.hooks.log("esapn: users " + lines[0]);

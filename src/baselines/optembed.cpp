@@ -172,13 +172,16 @@ class OptEmbedSearch {
 
   Proposal run() {
     Proposal proposal;
-    proposal.stopped = !train_method(input_, "supernet", model_, num_steps_,
-                                     {.save = [&](Checkpoint& state) { save(state); },
-                                      .restore = [&](const Checkpoint& state) { restore(state); }},
-                                     [&] {
-                                       draw_sizes();
-                                       return false;
-                                     });
+    const auto after_step = [&] {
+      draw_sizes();
+      return false;
+    };
+    proposal.stopped = !train_method(input_, model_,
+                                     {.phase = "supernet",
+                                      .num_steps = num_steps_,
+                                      .after_step = after_step,
+                                      .save = [&](Checkpoint& state) { save(state); },
+                                      .restore = [&](const Checkpoint& state) { restore(state); }});
     log_gates();
     if (proposal.stopped) {  // no time for an evolution: all columns
       const std::uint32_t all = input_.shape.max_dim;
@@ -203,7 +206,7 @@ class OptEmbedSearch {
     const Evaluator evaluator(input_.split, HeldOut::kValidation, input_.graph);
     const auto score = [&](const FieldSizes& sizes) -> std::optional<double> {
       const bool owed = evolution_.ranking().empty();  // the first is needed for a plan
-      leave_if_asked(input_.hooks, nullptr);           // goes on from the last state that was saved
+      leave_if_asked(input_.hooks, nullptr);           // it resumes from the last saved state
       if (!owed && input_.hooks.stop && input_.hooks.stop()) return std::nullopt;
       gates_.set_sizes(sizes);
       const Ranking ranking = model_.ranking();
@@ -214,9 +217,9 @@ class OptEmbedSearch {
       stopped_ = !evolution_.advance(score);
       const double since = std::chrono::duration<double>(Clock::now() - saved).count();
       if (since >= input_.hooks.save_seconds || evolution_.is_over() || stopped_) {
-        Checkpoint state = read_checkpoint(input_.state);  // with the supernet, which stands still
+        Checkpoint state = input_.state.read().value();  // with the supernet, which is frozen
         save(state);
-        write_checkpoint(state, input_.state);
+        input_.state.write(std::move(state));
         saved = Clock::now();
       }
       if (!input_.hooks.progress) continue;

@@ -51,7 +51,7 @@ void PepThresholds::save(Checkpoint& checkpoint) {
 }
 
 void PepThresholds::restore(const Checkpoint& checkpoint) {
-  restore_adam(checkpoint, "thresholds", table_, adam_);
+  load_adam(checkpoint, "thresholds", table_, adam_);
 }
 
 PepThresholds::Options pep_options(const Pretrained& full) {
@@ -105,10 +105,12 @@ Proposal propose(const MethodInput& input) {
     return static_cast<std::uint64_t>(kept) <= wanted;
   };
   const bool whole =
-      train_method(input, "prune", model, options.max_steps,
-                   {.save = [&](Checkpoint& state) { thresholds.save(state); },
-                    .restore = [&](const Checkpoint& state) { thresholds.restore(state); }},
-                   after_step);
+      train_method(input, model,
+                   {.phase = "prune",
+                    .num_steps = options.max_steps,
+                    .after_step = after_step,
+                    .save = [&](Checkpoint& state) { thresholds.save(state); },
+                    .restore = [&](const Checkpoint& state) { thresholds.restore(state); }});
   Proposal proposal;
   proposal.plans = {keep_highest(above(), shape, input.params.value())};
   proposal.trainings = 1;

@@ -260,7 +260,9 @@ class FitRun {
     };
     hooks.leave = is_terminated;
     if (!options_.process.quiet) hooks.progress = [&](const Progress& p) { line.show(p); };
-    const Searched searched = search(split, shape, budget, fit, hooks, run, hash, line.progress());
+    const Graph graph = make_graph(split, TrainingPart::kTrain).to(fit.device);
+    const Searched searched =
+        search(split, graph, shape, budget, fit, hooks, run, hash, line.progress());
     line.end();
     if (!searched.proposal.note.empty()) say(run, searched.proposal.note);
     const std::vector<SizePlan>& plans = searched.proposal.plans;
@@ -273,8 +275,9 @@ class FitRun {
     }
     set_training_work(line.progress(), columns, widest, fit.schedule,
                       searched.full ? &*searched.full : nullptr);
-    const RetrainingResult result = retrain_plans(split, plans, fit, hooks, run.checkpoint(),
-                                                  run_identity(options_, hash), options_.resume);
+    const RetrainingResult result =
+        retrain_plans({split, graph, fit.model, fit.schedule, hooks}, fit.final_part, plans,
+                      {run.checkpoint(), run_identity(options_, hash), options_.resume});
     line.end();
 
     const SizePlan& plan = plans[result.chosen];
@@ -349,9 +352,10 @@ class FitRun {
   }
 
   // The method's plans to retrain, those of the search best first.
-  Searched search(const Split& split, const TableShape& shape, const AskedBudget& budget,
-                  const RetrainingOptions& fit, const TrainingHooks& hooks, RunFolder& run,
-                  const std::string& data_hash, RunProgress& progress_of_run) const {
+  Searched search(const Split& split, const Graph& graph, const TableShape& shape,
+                  const AskedBudget& budget, const RetrainingOptions& fit,
+                  const TrainingHooks& hooks, RunFolder& run, const std::string& data_hash,
+                  RunProgress& progress_of_run) const {
     Searched result;
     const MethodKind* const method = options_.kind();
     if (nothing_to_cut(budget)) {
@@ -360,7 +364,6 @@ class FitRun {
       result.proposal.plans = {full_plan(shape)};
       return result;
     }
-    const Graph graph = make_graph(split, TrainingPart::kTrain).to(fit.device);
     const Clock::time_point start = Clock::now();
     const auto pretrained = [&]() -> Pretrained {
       const Clock::time_point begin = Clock::now();
@@ -372,9 +375,9 @@ class FitRun {
         };
       }
       say_at_interrupt(kNothingToFinish);
-      result.full = pretrain(split, graph, shape, fit.model, fit.schedule, pretrain_hooks,
-                             options_.cache_folder(), pretrained_identity(options_, data_hash),
-                             run.checkpoint() / "pretrain.ckpt");
+      result.full = pretrain(
+          {split, graph, fit.model, fit.schedule, pretrain_hooks}, shape, options_.cache_folder(),
+          {run.checkpoint() / "pretrain.ckpt", pretrained_identity(options_, data_hash)});
       if (method != nullptr) say_at_interrupt(kFinishing);
       const double plans = method == nullptr ? options_.resolve_search().retrain_top : 1;
       set_training_work(progress_of_run, plans * options_.dim, options_.dim, fit.schedule,
@@ -387,16 +390,10 @@ class FitRun {
                         run_identity(options_, data_hash), pretrained(), result);
     } else {
       const MethodOptions method_options = options_.resolve_method();
-      MethodInput input{split,
-                        graph,
-                        shape,
-                        std::nullopt,
-                        fit,
-                        method_options,
-                        hooks,
-                        method_state(run),
-                        run_identity(options_, data_hash),
-                        pretrained};
+      MethodInput input{
+          split,     graph,          shape, std::nullopt,
+          fit,       method_options, hooks, {method_state(run), run_identity(options_, data_hash)},
+          pretrained};
       if (!budget.covers_full) input.params = budget.resolved.params;
       result.proposal = method->propose(input);
       BET_CHECK(!result.proposal.plans.empty(), "--method ", options_.method, " made no plan");
@@ -431,7 +428,7 @@ class FitRun {
     const Schedule finetune = finetune_schedule(
         choice.probe_schedule, split.counts().train,
         static_cast<std::uint32_t>(graph.active_users.size(0)), choice.finetune_epochs);
-    const Prober prober(split, graph, full, theta.validation.score(), fit.model, finetune);
+    const Prober prober({split, graph, fit.model, finetune, hooks}, full, theta.validation.score());
     TrainingHooks search_hooks = hooks;
     search_hooks.log = [&](const std::string& text) {
       say_at_interrupt(kFinishing);  // a plan was measured

@@ -66,19 +66,10 @@ class ModelInTraining {
   const Backbone& backbone() const { return *backbone_; }
   Executor& executor() const { return executor_; }
 
-  // All that is needed to go on to the same bits, and back.
-  struct State {
-    at::Tensor values;
-    at::Tensor moment1;
-    at::Tensor moment2;
-    at::Tensor weights;  // these three undefined where the backbone has none
-    at::Tensor weights_moment1;
-    at::Tensor weights_moment2;
-    std::vector<StepRecord> records;
-    std::vector<StepRecord> taken;  // at the last take_mean_losses()
-  };
-  State state();  // on the CPU; shares memory with a model there
-  void restore(const State& state);
+  // Everything that is needed to resume to the same bits. Shares memory with a model on the CPU.
+  Checkpoint state();
+  // Throws on the state of another plan.
+  void restore(const Checkpoint& state);
 
  private:
   void run_step();
@@ -98,14 +89,10 @@ class ModelInTraining {
   at::Tensor ones_;  // the losses' gradient
   std::unique_ptr<Executor::Loop> loop_;
   std::uint64_t num_steps_ = 0;
-  std::vector<StepRecord> taken_;
+  std::vector<StepRecord> taken_;  // the records at the last take_mean_losses()
 };
 
-// The state as a checkpoint, and back. Throws on one of another plan.
-Checkpoint checkpoint_of(ModelInTraining& model);
-void restore(ModelInTraining& model, const Checkpoint& checkpoint);
-
-// Device memory that a training of these plans takes, about.
+// The device memory that a training of these plans takes, in bytes, approximately.
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
                              const ModelOptions& options, const Schedule& schedule);
 

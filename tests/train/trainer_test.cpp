@@ -56,11 +56,12 @@ TEST(Checkpoint, ComesBackAndEveryDamageIsNoticed) {
 TrainingResult converge(const Split& split, const Graph& graph, const SizePlan& plan,
                         const Schedule& schedule, const TrainingHooks& hooks,
                         const Checkpoint* state = nullptr) {
-  return train_to_convergence(split, graph, std::span(&plan, 1), {}, schedule, hooks, state)[0];
+  return train_to_convergence({split, graph, {}, schedule, hooks}, std::span(&plan, 1), state)[0];
 }
 TrainingResult train(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
                      const Schedule& schedule, std::uint64_t steps) {
-  return train_steps(graph, std::span(&plan, 1), options, schedule.of_length(steps), {})[0];
+  return train_steps({Split(), graph, options, schedule.of_length(steps), {}},
+                     std::span(&plan, 1))[0];
 }
 
 TEST(Trainer, LearnsAndKeepsTheBest) {
@@ -153,7 +154,7 @@ TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
     Schedule schedule = toy_schedule();
     schedule.pool = pool;
     schedule.patience = 2;
-    const auto joined = train_to_convergence(split, graph, plans, {}, schedule, {});
+    const auto joined = train_to_convergence({split, graph, {}, schedule, {}}, plans);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const TrainingResult alone = converge(split, graph, plans[i], schedule, {});
       EXPECT_EQ(joined[i].best_length, alone.best_length);
@@ -176,7 +177,7 @@ TEST(Trainer, PlansSideBySideOfAnyBackboneGoOnFromACheckpoint) {
     const std::vector<SizePlan> plans = {test::toy_plan(split, 12, kind->tables),
                                          test::toy_plan(split, 5, kind->tables)};
     const auto train_all = [&](const TrainingHooks& hooks, const Checkpoint* from) {
-      return train_to_convergence(split, graph, plans, options, toy_schedule(), hooks, from);
+      return train_to_convergence({split, graph, options, toy_schedule(), hooks}, plans, from);
     };
     const auto whole = train_all({}, nullptr);
     Checkpoint state;
@@ -254,7 +255,7 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const SizePlan plan = test::toy_plan(split, 12);
   RetrainingOptions options;
   options.schedule = toy_schedule();
-  const RetrainingResult result = retrain_plan(split, plan, options, {}, folder.path(), "x", false);
+  const RetrainingResult result = retrain_plan(split, plan, options, {}, {folder.path(), "x"});
   const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
   const TrainingResult expected =
       train(graph, plan, options.model, options.schedule, result.best_length);
@@ -275,7 +276,7 @@ TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   RetrainingOptions options;
   options.schedule = decay_that_overfits();
   options.schedule.final_by_passes = true;
-  const RetrainingResult result = retrain_plan(split, plan, options, {}, folder.path(), "x", false);
+  const RetrainingResult result = retrain_plan(split, plan, options, {}, {folder.path(), "x"});
   const Split::Counts counts = split.counts();
   ASSERT_LT(2 * result.best_length, options.schedule.max_steps);
   EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_length),
@@ -292,8 +293,7 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
   RetrainingOptions options;
   options.schedule = toy_schedule();
   const TempFolder whole_folder;
-  const RetrainingResult whole =
-      retrain_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+  const RetrainingResult whole = retrain_plan(split, plan, options, {}, {whole_folder.path(), "x"});
 
   // The process dies in the final training: what it had saved then is all there is.
   const TempFolder folder;
@@ -304,11 +304,12 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
     if (++steps == whole.train_steps + 2 + whole.best_length / 2) throw Error("killed");
     return false;
   };
-  EXPECT_THROW(retrain_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+  EXPECT_THROW(retrain_plan(split, plan, options, dies, {folder.path(), "x"}), Error);
   const Checkpoint state = read_checkpoint(folder / "state.ckpt");
   EXPECT_EQ(state.text("phase"), "final");
   EXPECT_GT(state.number("record 0 steps"), 0);
-  const RetrainingResult resumed = retrain_plan(split, plan, options, {}, folder.path(), "x", true);
+  const RetrainingResult resumed =
+      retrain_plan(split, plan, options, {}, {folder.path(), "x", true});
   EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
   EXPECT_EQ(resumed.test.score(), whole.test.score());
   EXPECT_EQ(resumed.validation.score(), whole.validation.score());
@@ -321,7 +322,7 @@ TEST(FitPlan, RefusesTheStateOfAnotherRun) {
   write_checkpoint(state, folder / "state.ckpt");
   const Split split = test::toy_split();
   EXPECT_NE(error_of([&] {
-              retrain_plan(split, test::toy_plan(split, 4), {}, {}, folder.path(), "x", true);
+              retrain_plan(split, test::toy_plan(split, 4), {}, {}, {folder.path(), "x", true});
             }).find("other data or options"),
             std::string::npos);
 }
