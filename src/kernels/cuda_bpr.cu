@@ -125,7 +125,9 @@ __global__ void mean_kernel(const float* values, std::size_t count, float* out) 
 
 }  // namespace
 
-void bpr_terms(const BprArgs& args, Stream stream) {
+std::size_t terms_scratch_bytes(const BprArgs& /*args*/) { return 0; }
+
+void run_terms(const BprArgs& args, void* /*scratch*/, Stream stream) {
   if (args.pool == kPool) {
     bpr_pools<<<(args.size + kPool - 1) / kPool, kThreads, 0, stream>>>(args);
   } else {

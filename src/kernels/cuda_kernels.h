@@ -19,9 +19,10 @@ using Stream = CUstream_st*;  // cudaStream_t
 
 void gather_rows(const GatherArgs& args, std::size_t num_rows, Stream stream);
 
-void activate_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream);
-void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream);
-void split_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
+// NGCF's passes over rows: activate_rows, activate_back_rows and split_rows.
+void run_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream);
+void run_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream);
+void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
 
 void draw_batch(const DrawArgs& args, Stream stream);
 
@@ -39,11 +40,12 @@ struct GroupArgs {
 std::size_t group_scratch_bytes(std::uint32_t num_places);
 void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream);
 
-void bpr_terms(const BprArgs& args, Stream stream);
-
-// Floats of `scratch` that neumf_terms needs.
-std::size_t neumf_scratch(const NeuMfArgs& args);
-void neumf_terms(const NeuMfArgs& args, float* scratch, Stream stream);
+// The loss terms of a batch and their gradients. `scratch` has terms_scratch_bytes(args) bytes of
+// device memory, on a 16-byte boundary; it may be null where that is 0.
+std::size_t terms_scratch_bytes(const BprArgs& args);
+void run_terms(const BprArgs& args, void* scratch, Stream stream);
+std::size_t terms_scratch_bytes(const NeuMfArgs& args);
+void run_terms(const NeuMfArgs& args, void* scratch, Stream stream);
 
 // *out = the mean of `count` floats, summed in double in a fixed order.
 void mean(const float* values, std::size_t count, float* out, Stream stream);

@@ -345,15 +345,15 @@ std::uint32_t num_parts_of(const NeuMfArgs& args) {
 
 }  // namespace
 
-std::size_t neumf_scratch(const NeuMfArgs& args) {
+std::size_t terms_scratch_bytes(const NeuMfArgs& args) {
   const std::size_t parts = std::size_t{num_parts_of(args)} * (args.num_products + args.num_hidden);
-  return args.pool == kPool ? parts : parts + args.size;
+  return (args.pool == kPool ? parts : parts + args.size) * sizeof(float);
 }
 
-void neumf_terms(const NeuMfArgs& args, float* scratch, Stream stream) {
+void run_terms(const NeuMfArgs& args, void* scratch, Stream stream) {
   const std::uint32_t num_parts = num_parts_of(args);
   const std::uint32_t columns = args.num_products + args.num_hidden;
-  float* const parts = scratch;
+  auto* const parts = static_cast<float*>(scratch);
   if (args.pool == kPool) {
     neumf_pools<<<num_parts, kThreads, 0, stream>>>(args, parts);
   } else {

@@ -110,19 +110,19 @@ unsigned blocks_for(std::size_t num_rows) {
 
 }  // namespace
 
-void activate_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream) {
+void run_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream) {
   activate_kernel<<<blocks_for(num_rows), kThreads, 0, stream>>>(
       args, static_cast<std::uint32_t>(num_rows));
   check_launch("activate_rows");
 }
 
-void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream) {
+void run_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream) {
   activate_back_kernel<<<blocks_for(num_rows), kThreads, 0, stream>>>(
       args, static_cast<std::uint32_t>(num_rows));
   check_launch("activate_back_rows");
 }
 
-void split_rows(const SplitArgs& args, std::size_t num_rows, Stream stream) {
+void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream) {
   split_kernel<<<blocks_for(num_rows), kThreads, 0, stream>>>(args,
                                                               static_cast<std::uint32_t>(num_rows));
   check_launch("split_rows");

@@ -45,7 +45,7 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
     for (std::size_t model = 0; model < models.size(); ++model) {
       args.first_column = models[model].first;
       args.columns = row_stride(models[model].width);
-      executor.bpr_terms(args);
+      executor.run_terms(args);
       executor.mean(args.loss, args.size, loss.data_ptr<float>() + model);
     }
     context->save_for_backward({contributions});

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "model/cpu_kernels.h"
 #include "model/cpu_ranking.h"
 #include "model/executor.h"
 #include "model/parallel_chunks.h"
@@ -88,33 +89,6 @@ void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32
   for (std::uint32_t k = 0; k < kPool; ++k) pool_bits[pool[k] - args.num_users] = 0;
 }
 
-// Rows of about equal cost, some at a time.
-template <typename Work>
-void over_rows(std::size_t num_rows, const Work& work) {
-  constexpr std::size_t kRows = 256;
-  parallel_chunks(static_cast<std::int64_t>((num_rows + kRows - 1) / kRows),
-                  [&](std::int64_t chunk) {
-                    const std::size_t begin = static_cast<std::size_t>(chunk) * kRows;
-                    work(begin, std::min(begin + kRows, num_rows));
-                  });
-}
-
-// A batch's entries, or its blocks that share a pool, in parts of some.
-class BatchParts {
- public:
-  BatchParts(std::uint32_t size, std::uint32_t pool)
-      : total_(pool == kPool ? (size + kPool - 1) / kPool : size),
-        grain_(pool == kPool ? 8 : 512) {}
-
-  std::int64_t count() const { return static_cast<std::int64_t>((total_ + grain_ - 1) / grain_); }
-  std::size_t begin(std::int64_t part) const { return static_cast<std::size_t>(part) * grain_; }
-  std::size_t end(std::int64_t part) const { return std::min(begin(part) + grain_, total_); }
-
- private:
-  std::size_t total_;
-  std::size_t grain_;
-};
-
 class CpuLoop final : public Executor::Loop {
  public:
   void run(const std::function<void()>& work) override { work(); }
@@ -138,19 +112,12 @@ class CpuExecutor final : public Executor {
     });
   }
 
-  void activate_rows(const ActivateArgs& args, std::size_t num_rows) override {
-    over_rows(num_rows, [&](std::size_t begin, std::size_t end) {
-      kernels().activate_rows(args, begin, end);
-    });
+  void run_rows(const RowKernel& kernel, std::size_t num_rows) override {
+    std::visit([&](const auto& args) { cpu::run_rows(args, num_rows); }, kernel);
   }
-  void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) override {
-    over_rows(num_rows, [&](std::size_t begin, std::size_t end) {
-      kernels().activate_back_rows(args, begin, end);
-    });
-  }
-  void split_rows(const SplitArgs& args, std::size_t num_rows) override {
-    over_rows(num_rows,
-              [&](std::size_t begin, std::size_t end) { kernels().split_rows(args, begin, end); });
+
+  void run_terms(const TermsKernel& kernel) override {
+    std::visit([](const auto& args) { cpu::run_terms(args); }, kernel);
   }
 
   void draw_batch(const DrawArgs& args) override {
@@ -194,33 +161,6 @@ class CpuExecutor final : public Executor {
     }
     std::copy_backward(offsets, offsets + num_rows, offsets + num_rows + 1);
     offsets[0] = 0;
-  }
-
-  void bpr_terms(const BprArgs& args) override {
-    const auto terms = args.pool == kPool ? kernels().bpr_pools : kernels().bpr_pairs;
-    const BatchParts parts(args.size, args.pool);
-    parallel_chunks(parts.count(),
-                    [&](std::int64_t part) { terms(args, parts.begin(part), parts.end(part)); });
-  }
-
-  // The parts are the same for any number of threads, and so is the sum of what they say of the
-  // head.
-  void neumf_terms(const NeuMfArgs& args) override {
-    const auto terms = args.pool == kPool ? kernels().neumf_pools : kernels().neumf_pairs;
-    const BatchParts parts(args.size, args.pool);
-    const std::size_t columns = std::size_t{args.num_products} + args.num_hidden;
-    std::vector<float> to_head(static_cast<std::size_t>(parts.count()) * columns);
-    parallel_chunks(parts.count(), [&](std::int64_t part) {
-      NeuMfArgs own = args;
-      own.head_gradient = to_head.data() + static_cast<std::size_t>(part) * columns;
-      terms(own, parts.begin(part), parts.end(part));
-    });
-    std::vector<double> sum(columns);
-    for (std::size_t i = 0; i < to_head.size(); i += columns) {
-      for (std::size_t c = 0; c < columns; ++c) sum[c] += to_head[i + c];
-    }
-    std::transform(sum.begin(), sum.end(), args.head_gradient,
-                   [](double value) { return static_cast<float>(value); });
   }
 
   void mean(const float* values, std::size_t count, float* out) override {

@@ -98,14 +98,17 @@ class CudaExecutor final : public Executor {
     cuda::gather_rows(args, num_rows, current_stream());
   }
 
-  void activate_rows(const ActivateArgs& args, std::size_t num_rows) override {
-    cuda::activate_rows(args, num_rows, current_stream());
+  void run_rows(const RowKernel& kernel, std::size_t num_rows) override {
+    std::visit([&](const auto& args) { cuda::run_rows(args, num_rows, current_stream()); }, kernel);
   }
-  void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) override {
-    cuda::activate_back_rows(args, num_rows, current_stream());
-  }
-  void split_rows(const SplitArgs& args, std::size_t num_rows) override {
-    cuda::split_rows(args, num_rows, current_stream());
+
+  void run_terms(const TermsKernel& kernel) override {
+    std::visit(
+        [&](const auto& args) {
+          const at::Tensor memory = scratch(cuda::terms_scratch_bytes(args), device_);
+          cuda::run_terms(args, memory.data_ptr(), current_stream());
+        },
+        kernel);
   }
 
   void draw_batch(const DrawArgs& args) override { cuda::draw_batch(args, current_stream()); }
@@ -122,13 +125,6 @@ class CudaExecutor final : public Executor {
     const std::size_t size = cuda::group_scratch_bytes(args.num_places);
     const at::Tensor memory = scratch(size, device_);
     cuda::group_places(args, memory.data_ptr(), size, current_stream());
-  }
-
-  void bpr_terms(const BprArgs& args) override { cuda::bpr_terms(args, current_stream()); }
-
-  void neumf_terms(const NeuMfArgs& args) override {
-    const at::Tensor memory = scratch(cuda::neumf_scratch(args) * sizeof(float), device_);
-    cuda::neumf_terms(args, static_cast<float*>(memory.data_ptr()), current_stream());
   }
 
   void mean(const float* values, std::size_t count, float* out) override {

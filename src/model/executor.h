@@ -12,10 +12,10 @@
 
 #include "kernels/batch_draw.h"
 #include "kernels/kernels.h"
-#include "kernels/neumf.h"
 #include "model/batch.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
+#include "model/kernel_args.h"
 #include "model/scoring.h"
 
 namespace bet {
@@ -28,13 +28,10 @@ class Executor {
   virtual ~Executor() = default;
 
   virtual void gather_rows(const GatherArgs& args, std::size_t num_rows) = 0;
-  virtual void activate_rows(const ActivateArgs& args, std::size_t num_rows) = 0;
-  virtual void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) = 0;
-  virtual void split_rows(const SplitArgs& args, std::size_t num_rows) = 0;
+  virtual void run_rows(const RowKernel& kernel, std::size_t num_rows) = 0;
+  virtual void run_terms(const TermsKernel& kernel) = 0;
   virtual void draw_batch(const DrawArgs& args) = 0;
   virtual void group_places(Batch& batch) = 0;
-  virtual void bpr_terms(const BprArgs& args) = 0;
-  virtual void neumf_terms(const NeuMfArgs& args) = 0;
   // *out = the mean of `count` floats, in one order.
   virtual void mean(const float* values, std::size_t count, float* out) = 0;
   // One step of Adam, then *record goes on by a step of loss *loss + squares_scale * (sum of places

@@ -217,7 +217,7 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     args.contributions = contributions.data_ptr<float>();
     args.head_gradient = head_gradient.data_ptr<float>();
     Executor& executor = executor_for(values.device());
-    executor.neumf_terms(args);
+    executor.run_terms(args);
     executor.mean(args.loss, args.size, loss.data_ptr<float>());
     context->save_for_backward({weights, sides.inputs, contributions, head_gradient});
     context->saved_data["batch"] = reinterpret_cast<std::int64_t>(batch);

@@ -108,7 +108,7 @@ at::Tensor mix_neighbours_back(const Network& network, const at::Tensor& gradien
   split.drop = network.dropout(kEdgeDropout, kEdges, record);
   split.s_gradient = s_gradient.data_ptr<float>();
   split.e_gradient = e_gradient.data_ptr<float>();
-  executor.split_rows(split, network.num_rows());
+  executor.run_rows(split, network.num_rows());
 
   const at::Tensor result = at::empty(e.sizes(), e.options());
   GatherArgs args = network.edges(record);
@@ -153,7 +153,7 @@ Layers run_layers(const Network& network, const at::Tensor& values, const at::Te
     args.normalised_stride = static_cast<std::uint32_t>(layers.vectors.size(1));
     args.columns = static_cast<std::uint32_t>(stride);
     args.drop = network.dropout(kMessageDropout, static_cast<std::uint32_t>(layer) + 1, record);
-    executor_for(h.device()).activate_rows(args, network.num_rows());
+    executor_for(h.device()).run_rows(args, network.num_rows());
     layers.mixed.push_back(x);
     layers.hidden.push_back(h);
     layers.inverse_norms.push_back(inverse_norms);
@@ -176,7 +176,7 @@ at::Tensor activate_back(const Network& network, std::int64_t layer, const at::T
   args.columns = static_cast<std::uint32_t>(hidden.size(1));
   args.drop = network.dropout(kMessageDropout, static_cast<std::uint32_t>(layer) + 1, record);
   args.out = result.data_ptr<float>();
-  executor_for(hidden.device()).activate_back_rows(args, network.num_rows());
+  executor_for(hidden.device()).run_rows(args, network.num_rows());
   return result;
 }
 

@@ -54,7 +54,7 @@ inline NeuMfTerms neumf_terms(const NeuMfCase& on_cpu, const torch::Device& devi
   args.loss = terms.loss.data_ptr<float>();
   args.contributions = terms.contributions.data_ptr<float>();
   args.head_gradient = terms.head_gradient.data_ptr<float>();
-  executor_for(device).neumf_terms(args);
+  executor_for(device).run_terms(args);
   executor_for(device).wait();
   return terms;
 }
