@@ -76,8 +76,8 @@ class Esapn {
 
   void after_step() {
     const Batch& batch = model_.batch();
-    first_places_ = batch.places.to(at::kLong).index_select(
-        0, batch.offsets.slice(0, 0, -1).clamp_max(std::int64_t{batch.num_places()} - 1));
+    first_slots_ = batch.slots.to(at::kLong).index_select(
+        0, batch.offsets.slice(0, 0, -1).clamp_max(std::int64_t{batch.num_slots()} - 1));
     enlarge_rows();
     if (model_.num_steps() > 1) teach_policies();
   }
@@ -124,23 +124,23 @@ class Esapn {
 
   // Decisions by entry as decisions by row, of which the first decides for its row.
   at::Tensor by_row(const at::Tensor& of_users, const at::Tensor& of_items) const {
-    const at::Tensor has_place =
-        model_.batch().touched.gt(0).logical_and(first_places_.lt(2 * num_entries_));
+    const at::Tensor has_slot =
+        model_.batch().touched.gt(0).logical_and(first_slots_.lt(2 * num_entries_));
     return at::cat({of_users, of_items})
-        .index_select(0, first_places_.clamp_max(2 * num_entries_ - 1))
-        .logical_and(has_place);
+        .index_select(0, first_slots_.clamp_max(2 * num_entries_ - 1))
+        .logical_and(has_slot);
   }
 
   void count_occurrences() {
     const auto& options = occurrences_.options();
-    const at::Tensor by_place = at::zeros({3 * num_entries_, row_stride(1)}, options);
-    by_place.slice(0, 0, 2 * num_entries_).fill_(1);  // not the negatives
-    occurrences_.add_(model_.batch().sum_places(by_place, at::ones({1}, options)).select(1, 0));
+    const at::Tensor by_slot = at::zeros({3 * num_entries_, row_stride(1)}, options);
+    by_slot.slice(0, 0, 2 * num_entries_).fill_(1);  // not the negatives
+    occurrences_.add_(model_.batch().sum_slots(by_slot, at::ones({1}, options)).select(1, 0));
   }
 
   at::Tensor preferences(const SizePolicy& policy, const at::Tensor& rows) const {
     return policy.preferences(popularities().index_select(0, rows),
-                              table_.places().index_select(0, rows));
+                              table_.size_indices().index_select(0, rows));
   }
 
   void enlarge_rows() {
@@ -149,7 +149,8 @@ class Esapn {
     const at::Tensor wanted =
         by_row(preferences(user_policy_, users()).gt(0), preferences(item_policy_, items()).gt(0));
     // Once for every doubling of its popularity at most.
-    table_.grow(wanted.logical_and(table_.places().lt(popularities())), occurrences_.to(at::kLong));
+    table_.grow(wanted.logical_and(table_.size_indices().lt(popularities())),
+                occurrences_.to(at::kLong));
   }
 
   // The BPR loss of each entry.
@@ -171,7 +172,7 @@ class Esapn {
     const at::Tensor rewards = gains - gains.mean();
     const at::Tensor of_rows = popularities();
     const auto teach = [&](SizePolicy& policy, const at::Tensor& rows) {
-      policy.learn(of_rows.index_select(0, rows), table_.places().index_select(0, rows),
+      policy.learn(of_rows.index_select(0, rows), table_.size_indices().index_select(0, rows),
                    enlarged.index_select(0, rows), rewards);
     };
     teach(user_policy_, users());
@@ -228,8 +229,8 @@ class Esapn {
   SizePolicy item_policy_;
   BatchSampler sampler_;
   Batch earlier_;
-  at::Tensor record_;        // a StepRecord's bytes, on the device
-  at::Tensor first_places_;  // int64 [rows], in the last step's batch, of those that have one
+  at::Tensor record_;       // a StepRecord's bytes, on the device
+  at::Tensor first_slots_;  // int64 [rows], in the last step's batch, of those that have one
 };
 
 std::array<std::string, 2> Esapn::summary() const {

@@ -23,9 +23,9 @@ class GrowingTable {
   GrowingTable(const ModelParameters& table, const TableShape& shape,
                std::vector<std::uint32_t> sizes, std::optional<std::uint64_t> total);
 
-  // By row its place in the list of sizes, int64 [rows], and its size.
-  const at::Tensor& places() const { return places_; }
-  at::Tensor sizes() const { return list_.index_select(0, places_); }
+  // By row: the index of its size in the list of sizes, int64 [rows], and the size itself.
+  const at::Tensor& size_indices() const { return size_indices_; }
+  at::Tensor sizes() const { return list_.index_select(0, size_indices_); }
 
   // Enlarges rows (bool [rows]) that are not at the largest size. If not all may, those of higher
   // rank (int64 [rows]) come first, then lower rows, until the first that would be too much.
@@ -45,10 +45,10 @@ class GrowingTable {
   void restore(const Checkpoint& checkpoint);
 
  private:
-  at::Tensor next_places(const at::Tensor& rows) const;
-  // Columns that a row of places `to` has and one of `from` has not.
+  at::Tensor next_indices(const at::Tensor& rows) const;
+  // The columns that rows have at size indices `to` and not at `from`: bool [rows, stride].
   at::Tensor gained_columns(const at::Tensor& from, const at::Tensor& to) const;
-  at::Tensor kept_columns(const at::Tensor& places) const;
+  at::Tensor kept_columns(const at::Tensor& indices) const;
   void set_sizes();
 
   ModelParameters table_;
@@ -56,7 +56,7 @@ class GrowingTable {
   std::optional<std::uint64_t> total_;
   at::Tensor list_;     // int64, the sizes
   at::Tensor initial_;  // the values that were drawn
-  at::Tensor places_;
+  at::Tensor size_indices_;
 };
 
 }  // namespace bet

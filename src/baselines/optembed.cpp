@@ -110,9 +110,9 @@ std::vector<FieldSizes> SizeEvolution::children() const {
 bool SizeEvolution::advance(const Score& score) {
   bool whole = true;
   for (const FieldSizes& child : children()) {
-    const bool known = std::any_of(ranking_.begin(), ranking_.end(),
-                                   [&](const Scored& other) { return other.second == child; });
-    if (known) continue;
+    const bool is_scored = std::any_of(ranking_.begin(), ranking_.end(),
+                                       [&](const Scored& other) { return other.second == child; });
+    if (is_scored) continue;
     const std::optional<double> found = score(child);
     whole = found.has_value();
     if (!whole) break;

@@ -55,8 +55,8 @@ at::Tensor normalised(const at::Tensor& rows, const at::Tensor& scale, const at:
 }
 
 // Products with these are lookups whose gradients are summed in one order on every device.
-at::Tensor picked(const at::Tensor& places, std::int64_t count) {
-  return places.unsqueeze(1).eq(at::arange(count, places.options())).to(at::kFloat);
+at::Tensor picked(const at::Tensor& indices, std::int64_t count) {
+  return indices.unsqueeze(1).eq(at::arange(count, indices.options())).to(at::kFloat);
 }
 
 }  // namespace

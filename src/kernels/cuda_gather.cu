@@ -130,12 +130,12 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
   if (args.factor != nullptr) sum_scale *= *args.factor;
   float4 result = {0, 0, 0, 0};
   add(result, sum_scale, sum);
-  const std::size_t place = row * args.stride + column;
+  const std::size_t offset = row * args.stride + column;
   if (has_base(args, static_cast<std::uint32_t>(row))) {
-    add(result, args.base_scale != nullptr ? args.base_scale[row] : 1.0F, load(args.base + place));
+    add(result, args.base_scale != nullptr ? args.base_scale[row] : 1.0F, load(args.base + offset));
   }
   if (args.product != nullptr) {
-    const float4 other = load(args.product + place);
+    const float4 other = load(args.product + offset);
     float* const out = args.out + 2 * row * args.stride + column;
     *reinterpret_cast<float4*>(out) = result;
     *reinterpret_cast<float4*>(out + args.stride) =
@@ -143,10 +143,10 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
     return;
   }
   if (args.out_bf16 != nullptr) {
-    *reinterpret_cast<uint2*>(args.out_bf16 + place) =
+    *reinterpret_cast<uint2*>(args.out_bf16 + offset) =
         uint2{narrow(result.x) | narrow(result.y) << 16, narrow(result.z) | narrow(result.w) << 16};
   } else {
-    *reinterpret_cast<float4*>(args.out + place) = result;
+    *reinterpret_cast<float4*>(args.out + offset) = result;
   }
 }
 

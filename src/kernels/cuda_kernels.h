@@ -26,19 +26,19 @@ void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
 
 void draw_batch(const DrawArgs& args, Stream stream);
 
-// Groups the places of a batch by row, each row's in ascending order.
+// Groups the slots of a batch by row, each row's in ascending order.
 struct GroupArgs {
-  const std::uint32_t* rows = nullptr;     // by place
-  const std::uint32_t* numbers = nullptr;  // 0, 1, 2, ... by place
-  std::uint32_t num_places = 0;
+  const std::uint32_t* rows = nullptr;     // by slot
+  const std::uint32_t* numbers = nullptr;  // 0, 1, 2, ... by slot
+  std::uint32_t num_slots = 0;
   std::uint32_t num_rows = 0;
   std::uint64_t* offsets = nullptr;  // out: [num_rows + 1]
-  std::uint32_t* places = nullptr;   // out: [num_places + kColumnSlack]
-  std::uint8_t* touched = nullptr;   // out: [num_rows], whether it has a place
+  std::uint32_t* slots = nullptr;    // out: [num_slots + kColumnSlack]
+  std::uint8_t* touched = nullptr;   // out: [num_rows], whether it has a slot
 };
-// Bytes of `scratch` that group_places needs; on a 256-byte boundary.
-std::size_t group_scratch_bytes(std::uint32_t num_places);
-void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream);
+// Bytes of `scratch` that group_slots needs; on a 256-byte boundary.
+std::size_t group_scratch_bytes(std::uint32_t num_slots);
+void group_slots(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream);
 
 // The loss terms of a batch and their gradients. `scratch` has terms_scratch_bytes(args) bytes of
 // device memory, on a 16-byte boundary; it may be null where that is 0.
@@ -82,7 +82,8 @@ struct TopArgs {
   std::uint32_t num_users = 0;
   std::uint32_t k = 0;              // at most kMostTop
   std::uint32_t* ranked = nullptr;  // out: [count][k] items; ~0 where there are fewer than k; or
-  std::uint32_t* hits = nullptr;    // out: by user, bit p is set if the item at place p is held out
+  std::uint32_t* hits =
+      nullptr;  // out: by user, bit p is set if the item at position p is held out
   const std::uint64_t* held_offsets = nullptr;  // held-out items of the c-th user: [c], [c + 1]
   const std::uint32_t* held_items = nullptr;    // ascending for each
 };

@@ -14,15 +14,15 @@ struct BatchView {
   const BprArgs& args;
 
   __device__ std::size_t positive(std::size_t entry) const { return args.size + entry; }
-  __device__ std::size_t negative(std::size_t place) const {
-    return 2 * std::size_t{args.size} + place;
+  __device__ std::size_t negative(std::size_t slot) const {
+    return 2 * std::size_t{args.size} + slot;
   }
-  // The model's columns of the row that stands at a place, and of the place's contribution.
-  __device__ const float* row(std::size_t place) const {
-    return args.vectors + std::size_t{args.rows[place]} * args.stride + args.first_column;
+  // The model's columns of the row that stands at a slot, and of the slot's contribution.
+  __device__ const float* row(std::size_t slot) const {
+    return args.vectors + std::size_t{args.rows[slot]} * args.stride + args.first_column;
   }
-  __device__ float* contribution(std::size_t place) const {
-    return args.contributions + place * args.stride + args.first_column;
+  __device__ float* contribution(std::size_t slot) const {
+    return args.contributions + slot * args.stride + args.first_column;
   }
 };
 

@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
     if (many) keep_best();
   }
   keep_best();
-  const auto item_at = [&](unsigned place) {
-    return keys[place] == 0 ? ~std::uint32_t{0} : ~static_cast<std::uint32_t>(keys[place]);
+  const auto item_at = [&](unsigned position) {
+    return keys[position] == 0 ? ~std::uint32_t{0} : ~static_cast<std::uint32_t>(keys[position]);
   };
   if (args.ranked != nullptr) {
     for (unsigned i = threadIdx.x; i < args.k; i += kThreads) {

@@ -33,7 +33,7 @@ constexpr std::uint32_t kPool = 32;
 
 // out[r] = base_scale[r] * base[r] + factor * sum_scale[r] * sum over the entries e of row r of
 //          column_weight[columns[e]] * in[columns[e]]
-// This one product is a layer of propagation and, with a batch's places as entries, the gradient of
+// This one product is a layer of propagation and, with a batch's slots as entries, the gradient of
 // the BPR loss.
 struct GatherArgs {
   const std::uint64_t* offsets = nullptr;      // entries of row r: from offsets[r - first_row]
@@ -64,21 +64,21 @@ struct GatherArgs {
 // of 1 each entry has its own negative. With a pool of kPool each block of kPool consecutive
 // entries shares kPool negatives, and every entry is paired with all of them but those it knows.
 //
-// A *place* is where a row stands in the batch: the users first, then the positives, then the
+// A *slot* is where a row stands in the batch: the users first, then the positives, then the
 // negatives, block by block.
 struct BprArgs {
   const float* vectors = nullptr;
-  std::uint32_t stride = 0;              // of vectors and contributions
-  std::uint32_t first_column = 0;        // the model's own columns, a multiple of 8
-  std::uint32_t columns = 0;             // how many: row_stride of its width
-  const std::uint32_t* rows = nullptr;   // by place
-  const std::uint32_t* known = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
-                                         // negative is one of the user's own items
+  std::uint32_t stride = 0;                  // of vectors and contributions
+  std::uint32_t first_column = 0;            // the model's own columns, a multiple of 8
+  std::uint32_t columns = 0;                 // how many: row_stride of its width
+  const std::uint32_t* rows = nullptr;       // by slot
+  const std::uint32_t* seen_mask = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
+                                             // negative is one of the user's own items
   std::uint32_t size = 0;
   std::uint32_t pool = 1;          // 1 or kPool
   float* loss = nullptr;           // by entry: the mean over its negatives of
                                    // softplus(score_neg - score_pos); known ones count as zero
-  float* contributions = nullptr;  // by place: the part of it in the gradient of the batch's mean
+  float* contributions = nullptr;  // by slot: the part of it in the gradient of the batch's mean
                                    // loss for its row
 };
 
@@ -97,8 +97,8 @@ struct StepRate {
 };
 
 // One step of Adam (as LibTorch's, without weight decay) on the first sizes[r] columns of each row;
-// the others never move. `l2` adds l2 * places of row r in the batch * parameter to the gradient:
-// the regulariser. Gives the sum over rows of places * |row|^2 before the step.
+// the others never move. `l2` adds l2 * slots of row r in the batch * parameter to the gradient:
+// the regulariser. Gives the sum over rows of slots * |row|^2 before the step.
 struct AdamArgs {
   float* parameter = nullptr;
   float* moment1 = nullptr;
@@ -108,7 +108,7 @@ struct AdamArgs {
   std::uint32_t first_column = 0;  // as in BprArgs
   std::uint32_t columns = 0;
   const std::uint16_t* sizes = nullptr;          // by row
-  const std::uint64_t* batch_offsets = nullptr;  // places of row r in the batch: [r], [r + 1];
+  const std::uint64_t* batch_offsets = nullptr;  // slots of row r in the batch: [r], [r + 1];
                                                  // null: there is no regulariser
   float l2 = 0;
   float beta1 = 0.9F;
@@ -130,7 +130,7 @@ struct RankArgs {
   const float* user_norms = nullptr;           // kUsers
   const float* panels = nullptr;               // by panel [depth][kItems], items from long to short
   const float* panel_norms = nullptr;          // by panel: the longest vector in it
-  const std::uint32_t* items = nullptr;        // by place in the panels: the item; ~0 is padding
+  const std::uint32_t* items = nullptr;        // by position in the panels: the item; ~0 is padding
   std::uint32_t num_panels = 0;                // the end of those to look at
   const std::uint32_t* const* seen = nullptr;  // by user: items left out, ascending
   const std::uint32_t* seen_count = nullptr;
@@ -142,9 +142,9 @@ struct RankArgs {
   // product, the positive units' first; in panels they are negated.
   std::uint32_t num_positive = 0;
   std::uint32_t num_negative = 0;
-  const float* item_sums = nullptr;  // by place in the panels: its positive units' values less its
-                                     // negative ones'
-  std::uint32_t first_panel = 0;     // not 0: the lists go on from a call that ended there
+  const float* item_sums = nullptr;  // by position in the panels: its positive units' values less
+                                     // its negative ones'
+  std::uint32_t first_panel = 0;  // not 0: the lists go on from a call that ended there
 };
 
 struct NeuMfArgs;  // kernels/neumf.h

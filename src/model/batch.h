@@ -20,25 +20,26 @@ class Batch {
   std::uint32_t pool() const { return pool_; }
   std::int64_t num_rows() const { return touched.size(0); }
   // Where a row stands in the batch: users, positives, negatives.
-  std::uint32_t num_places() const { return static_cast<std::uint32_t>(rows.size(0)); }
+  std::uint32_t num_slots() const { return static_cast<std::uint32_t>(rows.size(0)); }
 
-  at::Tensor rows;   // int32, by place
-  at::Tensor known;  // int32, by entry: bit k is set if the pool's k-th negative is the user's own
+  at::Tensor rows;  // int32, by slot
+  at::Tensor
+      seen_mask;  // int32, by entry: bit k is set if the pool's k-th negative is the user's own
 
-  // The batch seen from the rows: row r stands at places[offsets[r]] to places[offsets[r + 1]], in
+  // The batch seen from the rows: row r stands at slots[offsets[r]] to slots[offsets[r + 1]], in
   // ascending order, so that sums over a row do not depend on threads.
   at::Tensor offsets;  // int64 [num_rows + 1]
-  at::Tensor places;   // int32, and kColumnSlack more
-  at::Tensor touched;  // uint8 [num_rows]: whether it has a place
-  at::Tensor numbers;  // int32: 0, 1, 2, ... by place; what a GPU sorts along
+  at::Tensor slots;    // int32, and kColumnSlack more
+  at::Tensor touched;  // uint8 [num_rows]: whether it has a slot
+  at::Tensor numbers;  // int32: 0, 1, 2, ... by slot; what a GPU sorts along
 
   // Groups `rows`.
   void group();
 
-  // Rows by place, float [num_places, stride], summed into rows of the table, times *factor. Call
+  // Rows by slot, float [num_slots, stride], summed into rows of the table, times *factor. Call
   // with `past_cache` where the result is not read at once.
-  at::Tensor sum_places(const at::Tensor& by_place, const at::Tensor& factor,
-                        bool past_cache = false) const;
+  at::Tensor sum_slots(const at::Tensor& by_slot, const at::Tensor& factor,
+                       bool past_cache = false) const;
 
  private:
   std::uint32_t size_;

@@ -72,7 +72,7 @@ void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end
 
 // Marks which negatives of a block's pool its entries know: the pool is written into a table by
 // node, and the entries' own items looked up there.
-void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
+void mark_seen(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
   const std::uint32_t* const pool = args.rows + 2 * std::size_t{args.size} + block * kPool;
   for (std::uint32_t k = 0; k < kPool; ++k) {
     pool_bits[pool[k] - args.num_users] |= std::uint32_t{1} << k;
@@ -80,11 +80,11 @@ void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32
   const std::size_t end = std::min<std::size_t>((block + 1) * kPool, args.size);
   for (std::size_t entry = block * kPool; entry < end; ++entry) {
     const std::uint32_t user = args.rows[entry];
-    std::uint32_t known = 0;
+    std::uint32_t seen = 0;
     for (std::uint64_t e = args.offsets[user]; e < args.offsets[user + 1]; ++e) {
-      known |= pool_bits[args.columns[e] - args.num_users];
+      seen |= pool_bits[args.columns[e] - args.num_users];
     }
-    args.known[entry] = known;
+    args.seen_mask[entry] = seen;
   }
   for (std::uint32_t k = 0; k < kPool; ++k) pool_bits[pool[k] - args.num_users] = 0;
 }
@@ -134,30 +134,30 @@ class CpuExecutor final : public Executor {
       std::vector<std::uint32_t> pool_bits(args.num_items);
       for (std::int64_t block = begin; block < end; ++block) {
         for (std::uint32_t k = 0; k < kPool; ++k) {
-          const auto place = static_cast<std::uint32_t>(block) * kPool + k;
-          args.rows[2 * std::size_t{args.size} + place] = draw::pool_item(args, step, place);
+          const auto slot = static_cast<std::uint32_t>(block) * kPool + k;
+          args.rows[2 * std::size_t{args.size} + slot] = draw::pool_item(args, step, slot);
         }
-        mark_known(args, static_cast<std::size_t>(block), pool_bits);
+        mark_seen(args, static_cast<std::size_t>(block), pool_bits);
       }
     });
   }
 
-  void group_places(Batch& batch) override {
+  void group_slots(Batch& batch) override {
     const std::uint32_t* const rows = u32_data(batch.rows);
     std::uint64_t* const offsets = u64_data(batch.offsets);
-    std::uint32_t* const places = u32_data(batch.places);
+    std::uint32_t* const slots = u32_data(batch.slots);
     std::uint8_t* const touched = bytes(batch.touched);
     const auto num_rows = static_cast<std::size_t>(batch.num_rows());
-    const std::uint32_t num_places = batch.num_places();
+    const std::uint32_t num_slots = batch.num_slots();
     std::fill(offsets, offsets + num_rows + 1, 0);
-    for (std::uint32_t place = 0; place < num_places; ++place) ++offsets[rows[place] + 1];
+    for (std::uint32_t slot = 0; slot < num_slots; ++slot) ++offsets[rows[slot] + 1];
     for (std::size_t row = 0; row < num_rows; ++row) {
       touched[row] = offsets[row + 1] != 0 ? 1 : 0;
       offsets[row + 1] += offsets[row];
     }
     // offsets[r] moves to the end of row r while it is filled, which is the beginning of r + 1.
-    for (std::uint32_t place = 0; place < num_places; ++place) {
-      places[offsets[rows[place]]++] = place;
+    for (std::uint32_t slot = 0; slot < num_slots; ++slot) {
+      slots[offsets[rows[slot]]++] = slot;
     }
     std::copy_backward(offsets, offsets + num_rows, offsets + num_rows + 1);
     offsets[0] = 0;
@@ -203,12 +203,12 @@ class CpuExecutor final : public Executor {
         0, static_cast<std::int64_t>(hits.size()), kGrain,
         [&](std::int64_t begin, std::int64_t end) {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            for (std::uint32_t place = 0; place < k; ++place) {
+            for (std::uint32_t position = 0; position < k; ++position) {
               const bool hit = std::binary_search(
                   held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i]),
                   held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i + 1]),
-                  ranked[i * k + place]);
-              hits[i] |= std::uint32_t{hit} << place;
+                  ranked[i * k + position]);
+              hits[i] |= std::uint32_t{hit} << position;
             }
           }
         });

@@ -113,18 +113,18 @@ class CudaExecutor final : public Executor {
 
   void draw_batch(const DrawArgs& args) override { cuda::draw_batch(args, current_stream()); }
 
-  void group_places(Batch& batch) override {
+  void group_slots(Batch& batch) override {
     cuda::GroupArgs args;
     args.rows = u32_data(batch.rows);
     args.numbers = u32_data(batch.numbers);
-    args.num_places = batch.num_places();
+    args.num_slots = batch.num_slots();
     args.num_rows = static_cast<std::uint32_t>(batch.num_rows());
     args.offsets = u64_data(batch.offsets);
-    args.places = u32_data(batch.places);
+    args.slots = u32_data(batch.slots);
     args.touched = bytes(batch.touched);
-    const std::size_t size = cuda::group_scratch_bytes(args.num_places);
+    const std::size_t size = cuda::group_scratch_bytes(args.num_slots);
     const at::Tensor memory = scratch(size, device_);
-    cuda::group_places(args, memory.data_ptr(), size, current_stream());
+    cuda::group_slots(args, memory.data_ptr(), size, current_stream());
   }
 
   void mean(const float* values, std::size_t count, float* out) override {

@@ -31,7 +31,7 @@ class Executor {
   virtual void run_rows(const RowKernel& kernel, std::size_t num_rows) = 0;
   virtual void run_terms(const TermsKernel& kernel) = 0;
   virtual void draw_batch(const DrawArgs& args) = 0;
-  virtual void group_places(Batch& batch) = 0;
+  virtual void group_slots(Batch& batch) = 0;
   // *out = the mean of `count` floats, in one order.
   virtual void mean(const float* values, std::size_t count, float* out) = 0;
   // One step of Adam, then *record goes on by a step of loss *loss + squares_scale * (sum of places

@@ -174,12 +174,12 @@ at::Tensor units_in_order(const at::Tensor& head) {
   return (group * count - at::arange(count, head.options())).argsort(0, /*descending=*/true);
 }
 
-// A small batch takes less work by place than by row of the table.
-bool is_by_place(const Batch& batch) { return batch.num_places() < batch.num_rows(); }
+// A small batch takes less work by slot than by row of the table.
+bool is_by_slot(const Batch& batch) { return batch.num_slots() < batch.num_rows(); }
 
-// Whether the sums over places of such rows are too large for the caches.
-bool is_large(const Batch& batch, const at::Tensor& by_place) {
-  const std::int64_t values = batch.num_rows() * by_place.size(1);
+// Whether the sums over slots of such rows are too large for the caches.
+bool is_large(const Batch& batch, const at::Tensor& by_slot) {
+  const std::int64_t values = batch.num_rows() * by_slot.size(1);
   return values * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
 }
 
@@ -193,13 +193,13 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
 
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
                             const at::Tensor& weights, const Shape& shape, const Batch* batch) {
-    const bool by_place = is_by_place(*batch);
-    const Sides sides = make_sides(shape.layout, values, by_place ? batch->rows : at::Tensor(),
-                                   shape.size, by_place ? batch->size() : shape.num_users, weights);
+    const bool by_slot = is_by_slot(*batch);
+    const Sides sides = make_sides(shape.layout, values, by_slot ? batch->rows : at::Tensor(),
+                                   shape.size, by_slot ? batch->size() : shape.num_users, weights);
     const at::Tensor head = at::cat(
         {shape.layout.products(weights).slice(0, 0, sides.products), shape.layout.hidden(weights)});
     const at::Tensor contributions =
-        at::empty({batch->num_places(), sides.vectors.size(1)}, values.options());
+        at::empty({batch->num_slots(), sides.vectors.size(1)}, values.options());
     const at::Tensor head_gradient = at::empty_like(head);
     const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, values.options());
     const at::Tensor loss = at::empty({1}, values.options());
@@ -209,8 +209,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     args.num_products = static_cast<std::uint32_t>(sides.products);
     args.num_hidden = static_cast<std::uint32_t>(shape.layout.stride);
     args.head = head.data_ptr<float>();
-    args.rows = u32_data(by_place ? batch->numbers : batch->rows);
-    args.known = u32_data(batch->known);
+    args.rows = u32_data(by_slot ? batch->numbers : batch->rows);
+    args.seen_mask = u32_data(batch->seen_mask);
     args.size = batch->size();
     args.pool = batch->pool();
     args.loss = terms.data_ptr<float>();
@@ -241,19 +241,19 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     const at::Tensor& weights = saved[0];
     const at::Tensor factor = gradients[0].contiguous();
     const at::Tensor weights_gradient = at::zeros_like(weights);
-    const bool by_place = is_by_place(*batch);
+    const bool by_slot = is_by_slot(*batch);
     const at::Tensor by_vector =
-        by_place ? saved[2] : batch->sum_places(saved[2], factor, is_large(*batch, saved[2]));
+        by_slot ? saved[2] : batch->sum_slots(saved[2], factor, is_large(*batch, saved[2]));
     const at::Tensor rows =
         make_sides_back(layout, sides, by_vector, weights, weights_gradient, stride);
-    if (by_place) weights_gradient.mul_(factor);
+    if (by_slot) weights_gradient.mul_(factor);
     const at::Tensor head = saved[3] * factor;
     layout.products(weights_gradient)
         .slice(0, 0, sides.products)
         .copy_(head.slice(0, 0, sides.products));
     layout.hidden(weights_gradient).copy_(head.slice(0, sides.products));
     const at::Tensor values_gradient =
-        by_place ? batch->sum_places(rows, factor, is_large(*batch, rows)) : rows;
+        by_slot ? batch->sum_slots(rows, factor, is_large(*batch, rows)) : rows;
     return {values_gradient, weights_gradient, at::Tensor(), at::Tensor()};
   }
 };

@@ -212,7 +212,7 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
     Executor& executor = executor_for(values.device());
     // The weights' gradients are made beside the rest, which needs none of them; what they read is
     // kept until they are done.
-    std::vector<at::Tensor> kept;
+    std::vector<at::Tensor> in_use;
     at::Tensor next;  // gradient of the layer's output from the layer above
     for (std::int64_t layer = kLayers - 1; layer >= 0; --layer) {
       const at::Tensor& x = saved[2 + 3 * layer];
@@ -221,12 +221,12 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
           activate_back(network, layer, saved[3 + 3 * layer], saved[4 + 3 * layer],
                         vectors_gradient.slice(1, values.size(1) + layer * stride), next, record);
       const std::int64_t inputs = e.size(1);
-      kept.push_back(y_gradient);
+      in_use.push_back(y_gradient);
       executor.run_concurrently([&] {
-        kept.push_back(at::empty({2 * inputs, stride}, x.options()));
-        multiply_transposed(kept.back(), x, y_gradient);
+        in_use.push_back(at::empty({2 * inputs, stride}, x.options()));
+        multiply_transposed(in_use.back(), x, y_gradient);
         network.layout.both(weights_gradient, layer, inputs)
-            .copy_(kept.back().view({2, inputs, stride}));
+            .copy_(in_use.back().view({2, inputs, stride}));
         sum_rows(network.layout.bias(weights_gradient, layer), y_gradient);
       });
       const at::Tensor weight =

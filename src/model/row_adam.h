@@ -28,7 +28,7 @@ class RowAdam {
   RowAdam(const ModelParameters& table, const AdamOptions& options, std::uint64_t max_steps,
           const std::function<double(std::uint64_t)>& rate_after);
 
-  // l2 / batch size * the squared rows at the batch's places; nothing without a batch.
+  // l2 / batch size * the squared rows at the batch's slots; nothing without a batch.
   struct Regulariser {
     const Batch* batch = nullptr;
     double l2 = 0;

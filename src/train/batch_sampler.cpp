@@ -32,7 +32,7 @@ void BatchSampler::draw(const StepRecord* record, BatchKind kind, Batch& batch) 
   args.pool = batch.pool();
   args.record = record;
   args.rows = u32_data(batch.rows);
-  args.known = u32_data(batch.known);
+  args.seen_mask = u32_data(batch.seen_mask);
   executor_for(batch.rows.device()).draw_batch(args);
   batch.group();
 }

@@ -30,7 +30,7 @@ class Evaluator {
   std::vector<double> user_scores(const at::Tensor& vectors, const Scoring& scoring) const;
 
  private:
-  // By place in users().
+  // By index in users().
   std::vector<Metrics> user_measures(const at::Tensor& vectors, const Scoring& scoring) const;
 
   const Graph& seen_;

@@ -19,8 +19,8 @@ struct Metrics {
   double score() const;
 };
 
-// Of one user: bit p of `hits` is set if the item ranked at place p is one of `num_held_out`, which
-// is not 0.
+// Of one user: bit p of `hits` is set if the item ranked at position p is one of `num_held_out`,
+// which is not 0.
 Metrics user_metrics(std::uint32_t hits, std::size_t num_held_out);
 
 }  // namespace bet

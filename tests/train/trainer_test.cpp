@@ -45,10 +45,10 @@ TEST(Checkpoint, ComesBackAndEveryDamageIsNoticed) {
   for (std::size_t size = 0; size < bytes.size(); size += 13) {
     EXPECT_THROW(read_checkpoint(folder.write("cut.ckpt", bytes.substr(0, size))), Error) << size;
   }
-  for (std::size_t place = 0; place < bytes.size(); place += 7) {
+  for (std::size_t position = 0; position < bytes.size(); position += 7) {
     std::string damaged = bytes;
-    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
-    EXPECT_THROW(read_checkpoint(folder.write("bad.ckpt", damaged)), Error) << place;
+    damaged[position] = static_cast<char>(damaged[position] ^ 0x10);
+    EXPECT_THROW(read_checkpoint(folder.write("bad.ckpt", damaged)), Error) << position;
   }
 }
 
@@ -264,9 +264,9 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   EXPECT_EQ(result.test.score(), evaluate(propagate(expected.table.values, graph),
                                           expected.table.models[0], split, HeldOut::kTest, graph)
                                      .score());
-  const FinalModel kept = read_final_model(folder.path(), plan.shape());
-  EXPECT_TRUE(torch::equal(kept.table.values, result.table.values));
-  EXPECT_TRUE(torch::equal(kept.table.sizes, result.table.sizes));
+  const FinalModel stored = read_final_model(folder.path(), plan.shape());
+  EXPECT_TRUE(torch::equal(stored.table.values, result.table.values));
+  EXPECT_TRUE(torch::equal(stored.table.sizes, result.table.sizes));
 }
 
 TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
