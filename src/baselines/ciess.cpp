@@ -70,12 +70,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kTrainings = 30 * SizeAgent::kEpisode;
-// The highest of BASELINES' values: on demo even with it sizes hardly come below a fifth of the
-// table; a tenth and less takes about 1.
+// Lower weights, as in the paper, hardly bring the sizes below a fifth of the table on the demo
+// data; a tenth and less takes about 1.
 constexpr double kMemoryWeight = 1;
 
-// The authors' trainings of the recommender, which is fresh every time; a quarter of a linear
-// schedule has as many samples as theirs and more.
+// The short training from scratch, as in the authors' code; a quarter of a linear schedule has at
+// least as many samples.
 Schedule short_schedule(const RetrainingOptions& fit) {
   Schedule schedule = fit.schedule;
   if (schedule.linear) {
@@ -97,14 +97,14 @@ Schedule short_schedule(const RetrainingOptions& fit) {
   return schedule;
 }
 
-// What a model is worth on validation.
+// The quality of a model on validation.
 struct Qualities {
   double score = 0;  // mean over users
   at::Tensor users;  // float by row, on the model's device
   at::Tensor items;
 };
 
-// Sums of qualities by row, and of how many; rows without any get the mean of the others.
+// Mean qualities by row; rows without any get the mean of the others.
 class QualityMeans {
  public:
   explicit QualityMeans(std::size_t rows) : sums_(rows), counts_(rows) {}
@@ -116,16 +116,16 @@ class QualityMeans {
   at::Tensor means(const at::Device& device) const {
     std::vector<float> means(sums_.size());
     double sum = 0;
-    std::size_t known = 0;
+    std::size_t num_measured = 0;
     for (std::size_t row = 0; row < sums_.size(); ++row) {
       if (counts_[row] == 0) continue;
       sum += sums_[row] / counts_[row];
-      ++known;
+      ++num_measured;
     }
     for (std::size_t row = 0; row < sums_.size(); ++row) {
-      means[row] = static_cast<float>(counts_[row] > 0 ? sums_[row] / counts_[row]
-                                      : known > 0      ? sum / static_cast<double>(known)
-                                                       : 0.0);
+      means[row] = static_cast<float>(counts_[row] > 0   ? sums_[row] / counts_[row]
+                                      : num_measured > 0 ? sum / static_cast<double>(num_measured)
+                                                         : 0.0);
     }
     return at::tensor(means).to(device);
   }
@@ -135,8 +135,8 @@ class QualityMeans {
   std::vector<std::uint32_t> counts_;
 };
 
-// Where agents act: a model of the sizes they chose, trained from the same first values by the same
-// batches as every other, and measured on validation.
+// The agents' environment: trains a model of the sizes they chose, from the same initial values and
+// with the same batches as every other, and measures it on validation.
 class Environment {
  public:
   explicit Environment(const MethodInput& input)
@@ -169,7 +169,7 @@ class Environment {
             items.means(device)};
   }
 
-  // Of the full-size model, as what others are compared with.
+  // The qualities of the full-size model, with which others are compared.
   Qualities peaks(const Pretrained& full) const {
     constexpr double kLeast = 1e-5;
     Qualities peaks = measure(backbone_->ranking(full.table.to(input_.graph.device())));
@@ -180,8 +180,8 @@ class Environment {
 
   // Nothing if hooks.stop ended the training.
   std::optional<Qualities> train(const SizePlan& plan, const TrainingHooks& hooks) const {
-    // Asked for, a GPU gives back what the recorded steps of the models before held: hundreds of
-    // them would fill it.
+    // free_bytes() makes a GPU release the memory of the previous models' recorded steps: hundreds
+    // of them would fill it.
     executor_for(input_.graph.device()).free_bytes();
     ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)),
                           input_.retraining.model, schedule_);
@@ -294,7 +294,7 @@ class Search {
       proposal.note = str_cat("reduced: ", visited_.size(), " of ", kTrainings, " trainings");
     }
     const auto add = [&](const SizePlan& plan, std::size_t training) {
-      // Where all rows are at one end, trainings come to the same sizes.
+      // Where all rows are at one end of the sizes, trainings have the same plan.
       const auto& plans = proposal.plans;
       if (std::find(plans.begin(), plans.end(), plan) != plans.end()) return;
       proposal.plans.push_back(plan);
@@ -342,7 +342,7 @@ class Search {
   Environment environment_;
   Qualities peaks_;
   std::uint64_t asked_;
-  std::uint64_t total_;  // most of the sizes' sum
+  std::uint64_t total_;  // upper bound of the sum of sizes
   SizeAgent users_;
   SizeAgent items_;
   std::vector<VisitedSizes> visited_;  // by training

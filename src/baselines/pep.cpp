@@ -16,7 +16,7 @@
 namespace bet {
 namespace {
 
-// As moved by Adam: every value of a table, whatever its plan.
+// The table of s: Adam moves every value, whatever the plan.
 ModelParameters of_same_shape(const ModelParameters& table, double value) {
   ModelParameters same;
   same.values = at::full_like(table.values, value);
@@ -39,7 +39,7 @@ at::Tensor PepThresholds::filtered(const at::Tensor& values) {
 }
 
 void PepThresholds::update(std::span<const at::Tensor> gradients, const at::Tensor& loss) {
-  // The L2 term belongs into the gradient: decoupled (AdamW), nothing would ever be pruned.
+  // The L2 term is part of the gradient: decoupled as in AdamW, it would never prune anything.
   const at::Tensor gradient = (gradients[0] + options_.decay * table_.values).contiguous();
   adam_.step(table_, gradient, {}, loss);
 }
@@ -64,7 +64,7 @@ PepThresholds::Options pep_options(const Pretrained& full) {
   // The authors' k is 1; but s never rises above 0, and their thresholds not above 1/2, which the
   // values of this training exceed.
   options.scale = 2 * largest;
-  // BASELINES 1.1: thresholds reach the median when the training is usually over.
+  // Thresholds reach the median of the values when the training is usually over.
   const double middle = std::log(median / (options.scale - median));
   options.learning_rate = (middle - options.first) / static_cast<double>(full.best_length);
   // The last thresholds to be reached are a few times the median, and the values grow with them.

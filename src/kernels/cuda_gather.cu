@@ -150,8 +150,8 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
   }
 }
 
-// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. What is known
-// of rows that are zero (in_touched) is not used: asking for it costs more than reading them.
+// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. Which
+// rows are zero (in_touched) is not used: checking it costs more than reading them.
 template <typename T, bool kWeighted, bool kDrops, typename In>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const GatherArgs args, std::uint32_t num_rows, std::uint32_t first_column,

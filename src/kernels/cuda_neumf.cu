@@ -145,7 +145,7 @@ struct Block {
   alignas(16) float head[kSlab];
 };
 
-// What a thread of it works on.
+// What a thread of neumf_pools works on.
 struct ThreadTask {
   std::size_t first;    // entry of the block
   std::uint32_t count;  // entries of the block
@@ -250,7 +250,7 @@ __device__ inline void contribute_block(const NeuMfArgs& args, const ThreadTask&
         store_four(batch.contribution(batch.positive(task.first + task.row)) + at, to_positive);
       }
     }
-    __syncthreads();  // the users are no longer needed: their task holds the rows' parts
+    __syncthreads();  // the users are no longer needed: their memory holds the rows' parts
     store_four(&block.users[task.row][c], own_head);
     __syncthreads();
     const std::uint32_t own = columns.begin + threadIdx.x;
@@ -262,7 +262,7 @@ __device__ inline void contribute_block(const NeuMfArgs& args, const ThreadTask&
   }
 }
 
-// Scores become slopes; gives the sum of the entry's.
+// Turns scores into slopes; returns the sum of the entry's.
 __device__ inline float find_pulls(const NeuMfArgs& args, const ThreadTask& task, float positive,
                                    const float (&score)[kOwn], Block& block) {
   const std::size_t entry = task.first + task.row;

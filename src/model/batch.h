@@ -19,25 +19,26 @@ class Batch {
   std::uint32_t size() const { return size_; }
   std::uint32_t pool() const { return pool_; }
   std::int64_t num_rows() const { return touched.size(0); }
-  // Where a row stands in the batch: users, positives, negatives.
+  // A slot is a position in the batch that holds a row: first the users, then the positives, then
+  // the negatives.
   std::uint32_t num_slots() const { return static_cast<std::uint32_t>(rows.size(0)); }
 
   at::Tensor rows;  // int32, by slot
-  at::Tensor
-      seen_mask;  // int32, by entry: bit k is set if the pool's k-th negative is the user's own
+  // int32, by entry: bit k is set if the user has an interaction with the pool's k-th negative.
+  at::Tensor seen_mask;
 
-  // The batch seen from the rows: row r stands at slots[offsets[r]] to slots[offsets[r + 1]], in
-  // ascending order, so that sums over a row do not depend on threads.
+  // The slots of row r are slots[offsets[r]] to slots[offsets[r + 1]], in ascending order, so that
+  // sums over a row do not depend on threads.
   at::Tensor offsets;  // int64 [num_rows + 1]
   at::Tensor slots;    // int32, and kColumnSlack more
-  at::Tensor touched;  // uint8 [num_rows]: whether it has a slot
-  at::Tensor numbers;  // int32: 0, 1, 2, ... by slot; what a GPU sorts along
+  at::Tensor touched;  // uint8 [num_rows]: whether the row has a slot
+  at::Tensor numbers;  // int32: 0, 1, 2, ... by slot; sorted along with the rows on a GPU
 
-  // Groups `rows`.
+  // Computes offsets, slots and touched from `rows`.
   void group();
 
-  // Rows by slot, float [num_slots, stride], summed into rows of the table, times *factor. Call
-  // with `past_cache` where the result is not read at once.
+  // Sums rows by slot, float [num_slots, stride], into rows of the table and multiplies them by
+  // *factor. Set `past_cache` where the result is not read soon.
   at::Tensor sum_slots(const at::Tensor& by_slot, const at::Tensor& factor,
                        bool past_cache = false) const;
 

@@ -19,7 +19,7 @@ namespace {
 template <std::size_t kCount>
 std::array<std::size_t, kCount + 1> balanced_chunks(const std::uint64_t* offsets,
                                                     std::size_t num_rows) {
-  // A row costs its entries and something of its own.
+  // A row costs about as much as four entries, and each entry once.
   const auto work_before = [&](std::size_t row) { return offsets[row] + 4 * row; };
   std::array<std::size_t, kCount + 1> chunks{};
   for (std::size_t i = 1; i < kCount; ++i) {
@@ -40,7 +40,8 @@ std::array<std::size_t, kCount + 1> balanced_chunks(const std::uint64_t* offsets
   return chunks;
 }
 
-// The rows [begin, end) without the entries that are dropped or whose rows are known to be zero.
+// Gathers the rows [begin, end) without the entries that are dropped or whose rows are zero
+// (in_touched).
 void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end) {
   thread_local std::vector<std::uint64_t> offsets;
   thread_local std::vector<std::uint32_t> columns;
@@ -70,8 +71,8 @@ void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end
   kernels().gather_rows(sparse, begin, end);
 }
 
-// Marks which negatives of a block's pool its entries know: the pool is written into a table by
-// node, and the entries' own items looked up there.
+// Marks which negatives of a block's pool its entries' users have seen: the pool is written into a
+// table by item, in which the users' items are looked up.
 void mark_seen(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
   const std::uint32_t* const pool = args.rows + 2 * std::size_t{args.size} + block * kPool;
   for (std::uint32_t k = 0; k < kPool; ++k) {
@@ -97,7 +98,7 @@ class CpuLoop final : public Executor::Loop {
 class CpuExecutor final : public Executor {
  public:
   void gather_rows(const GatherArgs& args, std::size_t num_rows) override {
-    // Dropping entries pays only where a row is longer than the check.
+    // Leaving entries out pays only where gathering a row costs more than the check.
     constexpr std::uint32_t kSparseStride = 32;
     const bool drop =
         args.drop.threshold != 0 || (args.in_touched != nullptr && args.stride >= kSparseStride);
@@ -155,7 +156,7 @@ class CpuExecutor final : public Executor {
       touched[row] = offsets[row + 1] != 0 ? 1 : 0;
       offsets[row + 1] += offsets[row];
     }
-    // offsets[r] moves to the end of row r while it is filled, which is the beginning of r + 1.
+    // While row r is filled, offsets[r] moves to its end, which is the beginning of row r + 1.
     for (std::uint32_t slot = 0; slot < num_slots; ++slot) {
       slots[offsets[rows[slot]]++] = slot;
     }

@@ -28,8 +28,8 @@ at::Tensor scratch(std::size_t bytes, const at::Device& device) {
   return at::empty({static_cast<std::int64_t>(bytes)}, at::TensorOptions(device).dtype(at::kByte));
 }
 
-// The first runs are as they come, so that whatever is set up on first use is; then the work is
-// recorded as a CUDA graph and replayed.
+// The first runs are plain, so that everything that is set up on first use is ready; then the work
+// is recorded as a CUDA graph and replayed.
 class CudaLoop final : public Executor::Loop {
  public:
   void run(const std::function<void()>& work) override {
@@ -69,7 +69,7 @@ class HiddenUnits {
     rows_ = own.index_select(0, users);
   }
 
-  // Adds their part to the scores of `count` users from a place on.
+  // Adds their part to the scores of `count` users from index `first` on.
   void add_to(const at::Tensor& scores, std::int64_t first, std::int64_t count) {
     if (!items_.defined()) return;
     args_.users = rows_.data_ptr<float>() + first * rows_.size(1);
@@ -201,9 +201,8 @@ class CudaExecutor final : public Executor {
     return {u32_data(here), u32_data(here) + here.numel()};
   }
 
-  // Scores of some users at a time by one matrix product and what hidden units add, then the best
-  // of each. `arguments` gives
-  // what to do with those of the users from a place on.
+  // Scores some users at a time by one matrix product and what the hidden units add, then finds the
+  // best items of each. `arguments(first)` returns the arguments for the users from index `first`.
   template <typename Arguments>
   void rank(const at::Tensor& vectors, const Scoring& scoring, const at::Tensor& users,
             const Graph& seen, const Arguments& arguments) {

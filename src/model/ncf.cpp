@@ -55,9 +55,10 @@ at::Tensor part_of(const at::Tensor& rows, std::int64_t size, Part part) {
   return rows.slice(1, part, 2 * size, 2);
 }
 
-// LibTorch's copies of every other column are slow on the CPU: there it is done here.
+// LibTorch's copies of every other column are slow on the CPU, so these functions copy there
+// themselves.
 constexpr std::int64_t kGrain = 256;  // rows
-constexpr std::int64_t kAhead = 4;    // rows that are asked for before they are read
+constexpr std::int64_t kAhead = 4;    // rows by which a prefetch is ahead
 
 // products[r], inputs[r] = the two embeddings of row index[r] of `table`; of row r without an
 // index.
@@ -89,7 +90,7 @@ void deinterleave(const at::Tensor& table, const at::Tensor& index, at::Tensor p
   });
 }
 
-// The way back: float [rows, stride], zero behind the embeddings.
+// The inverse of deinterleave: float [rows, stride], zero behind the embeddings.
 at::Tensor interleave(const at::Tensor& products, const at::Tensor& inputs, std::int64_t stride) {
   const std::int64_t size = inputs.size(1);
   if (!products.is_cpu()) {
@@ -124,7 +125,7 @@ struct Sides {
   at::Tensor vectors;  // float [rows, row_stride(products + hidden)]
 };
 
-// Of the rows of `table` at `index`, or of all where that is undefined.
+// The sides of the rows of `table` at `index`, or of all rows if that is undefined.
 Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor& index,
                  std::int64_t size, std::int64_t num_users, const at::Tensor& weights) {
   const std::int64_t num_rows = index.defined() ? index.size(0) : table.size(0);
@@ -167,14 +168,15 @@ at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::T
   return interleave(gradient.slice(1, 0, sides.size), inputs, stride);
 }
 
-// The hidden units of positive weight, then those of negative, then the others; each as they are.
+// The hidden units of positive weight, then those of negative weight, then the others; the order
+// within each group is kept.
 at::Tensor units_in_order(const at::Tensor& head) {
   const at::Tensor group = head.gt(0) * 2 + head.ne(0);
   const std::int64_t count = head.size(0);
   return (group * count - at::arange(count, head.options())).argsort(0, /*descending=*/true);
 }
 
-// A small batch takes less work by slot than by row of the table.
+// In a small batch it is less work to compute the sides of its slots than those of all rows.
 bool is_by_slot(const Batch& batch) { return batch.num_slots() < batch.num_rows(); }
 
 // Whether the sums over slots of such rows are too large for the caches.
@@ -258,7 +260,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
   }
 };
 
-// NCF (He et al., WWW'17), its NeuMF, with BPR instead of the pointwise loss (METHOD section 6).
+// NCF (He et al., WWW'17): its NeuMF, with BPR instead of the pointwise loss (BET paper,
+// Section 3.1).
 class Ncf final : public Backbone {
  public:
   Ncf(const ModelOptions& options, const Graph& graph)

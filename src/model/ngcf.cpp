@@ -27,7 +27,7 @@ constexpr std::uint32_t kEdges = 0;  // purpose; those of the messages are their
 std::uint32_t threshold_of(double share) { return static_cast<std::uint32_t>(share * 0x1p32); }
 
 // Where a layer's weights lie: those of the neighbours' mean and of its product with the row
-// [2, stride, stride], then the bias. METHOD's two biases are only ever added: one stands for both.
+// [2, stride, stride], then the bias. NGCF's two biases are only added up: one stands for both.
 struct Layout {
   std::int64_t stride;
 
@@ -44,7 +44,7 @@ struct Layout {
   }
 };
 
-// What a pass over the layers needs to know; of the backbone, which outlives it.
+// What a pass over the layers needs; it belongs to the backbone, which outlives the pass.
 struct Network {
   const Graph* graph = nullptr;
   Layout layout{};
@@ -180,8 +180,8 @@ at::Tensor activate_back(const Network& network, std::int64_t layer, const at::T
   return result;
 }
 
-// The layers with their gradient. Autograd would keep and pass over every intermediate of a layer;
-// here each is a matrix product and two passes of our own.
+// The layers with their gradient. Autograd would store and read every intermediate result of a
+// layer; here a layer is a matrix product and two passes of our own.
 class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
@@ -210,8 +210,8 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
     const at::Tensor weights_gradient = at::zeros_like(weights);
     const std::int64_t stride = network.layout.stride;
     Executor& executor = executor_for(values.device());
-    // The weights' gradients are made beside the rest, which needs none of them; what they read is
-    // kept until they are done.
+    // The weights' gradients are computed concurrently with the rest, which does not need them;
+    // what they read must stay allocated until they are done.
     std::vector<at::Tensor> in_use;
     at::Tensor next;  // gradient of the layer's output from the layer above
     for (std::int64_t layer = kLayers - 1; layer >= 0; --layer) {
@@ -241,8 +241,9 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
   }
 };
 
-// NGCF (Wang et al., SIGIR'19) as METHOD section 6 has it. The regulariser of the final rows is one
-// of the table's rows: the normalised layers have length 1 whatever their weights.
+// NGCF (Wang et al., SIGIR'19) with three layers, as in the BET paper (Section 4.1). Its
+// regulariser of the final rows is one of the table's rows: the normalised layers have length 1
+// whatever their weights.
 class Ngcf final : public Backbone {
  public:
   Ngcf(const ModelOptions& options, const Graph& graph) : dim_(options.dim) {

@@ -37,7 +37,7 @@ class Evaluator {
   HeldOutItems held_;
 };
 
-// Of one model.
+// One measurement of one model.
 inline Metrics evaluate(const at::Tensor& vectors, const Scoring& scoring, const Split& split,
                         HeldOut held_out, const Graph& seen) {
   return Evaluator(split, held_out, seen).measure(vectors, scoring);

@@ -11,7 +11,7 @@
 namespace bet {
 namespace {
 
-// Steps that may be under way on the GPU before the host looks at their losses.
+// Steps that may be queued on the GPU before the host checks their losses.
 constexpr std::uint64_t kStepsInFlight = 64;
 
 void save_record(Checkpoint& checkpoint, const std::string& name, const StepRecord& record) {

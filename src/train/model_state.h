@@ -18,18 +18,18 @@
 namespace bet {
 
 // What a method puts between the table and the backbone, and trains along with them. On the
-// table's device; everything but filtered()'s arguments must stay at the same place in memory from
-// step to step, because a GPU replays the first one.
+// table's device. Everything but the arguments of filtered() must stay at the same address from
+// step to step, because a GPU replays the first recorded step.
 class TableFilter {
  public:
   virtual ~TableFilter() = default;
 
-  // What the backbone gets for `values`, by LibTorch's operators, so that autograd knows the way
-  // back to them and to parameters().
+  // What the backbone gets for `values`, computed by LibTorch's operators, so that autograd finds
+  // the gradients of them and of parameters().
   virtual at::Tensor filtered(const at::Tensor& values) = 0;
 
-  // Of its own, as leaves that require a gradient, and one step of theirs. `loss` is that of the
-  // batch.
+  // The filter's own parameters, as leaves that require a gradient, and one step of them. `loss` is
+  // that of the batch.
   virtual std::vector<at::Tensor> parameters() { return {}; }
   virtual void update(std::span<const at::Tensor> /*gradients*/, const at::Tensor& /*loss*/) {}
 };
@@ -45,23 +45,23 @@ class ModelInTraining {
   ModelInTraining(const Graph& graph, ModelParameters table, const ModelOptions& options,
                   const Schedule& schedule);
 
-  // Trains through a filter from now on; before the first step. It must outlive the model.
+  // Trains through a filter. Call it before the first step; the filter must outlive the model.
   void use(TableFilter& filter) { filter_ = &filter; }
 
-  // One step of every model; on the GPU it may not be done yet. Throws, naming the step, if a loss
-  // was not finite: on the GPU some steps later.
+  // Makes one step of every model; on the GPU it may return before the step is done. Throws, naming
+  // the step, if a loss was not finite: on the GPU some steps later.
   void step();
 
   // Mean loss of each model, with the regulariser, over the steps since the last call; waits for
   // the device.
   std::vector<double> take_mean_losses();
 
-  // Of the models as they are now, through the filter if there is one.
+  // The ranking of the models as they are now, through the filter if there is one.
   Ranking ranking() const;
 
   std::uint64_t num_steps() const { return num_steps_; }
   const ModelParameters& table() const { return table_; }
-  // Of the last step.
+  // The batch of the last step.
   const Batch& batch() const { return batch_; }
   const Backbone& backbone() const { return *backbone_; }
   Executor& executor() const { return executor_; }

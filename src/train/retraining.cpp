@@ -22,7 +22,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What is known once the first phase is over, beside the state of the second.
+// The results of the first phase, saved with the state of the second.
 void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
   checkpoint.numbers["fit_best_length"] = static_cast<double>(result.best_length);

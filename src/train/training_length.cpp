@@ -106,7 +106,7 @@ class LengthSearch {
     return hooks;
   }
 
-  // In all, as far as is known.
+  // The total of all rounds; more rounds may be added after the first kForAll.
   std::uint64_t expected_steps() const {
     std::uint64_t total = 0;
     for (std::size_t round = 0; round < (round_ < kForAll ? kForAll : kParts.size()); ++round) {

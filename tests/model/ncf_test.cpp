@@ -49,7 +49,7 @@ struct Model {
   }
 };
 
-// METHOD section 6 pair by pair, with LibTorch's own operators: GMF's product, MLP of the
+// NeuMF pair by pair, with LibTorch's own operators: GMF's product, MLP of the
 // concatenation, one linear head over both.
 TrainingStep::Score plain_score(const torch::Tensor& table, const std::vector<NamedWeights>& w,
                                 std::int64_t size) {
