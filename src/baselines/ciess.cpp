@@ -70,8 +70,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kTrainings = 30 * SizeAgent::kEpisode;
-// Lower weights, as in the paper, hardly bring the sizes below a fifth of the table on the demo
-// data; a tenth and less takes about 1.
+// Lower weights, as in the authors' code, hardly bring the sizes below a fifth of the table on the
+// demo data; a tenth and less takes about 1.
 constexpr double kMemoryWeight = 1;
 
 // The short training from scratch, as in the authors' code; a quarter of a linear schedule has at

@@ -74,6 +74,14 @@ PepThresholds::Options pep_options(const Pretrained& full) {
 
 namespace {
 
+std::string pruning_text(std::uint64_t step, const PepThresholds& thresholds, double share_kept) {
+  char text[96];
+  std::snprintf(text, sizeof(text), "pep: step %llu  thresholds %.2e  kept %.4f",
+                static_cast<unsigned long long>(step),
+                thresholds.thresholds().mean().item<double>(), share_kept);
+  return text;
+}
+
 Proposal propose(const MethodInput& input) {
   PepThresholds::Options options = pep_options(input.pretrained());
   options.adam = input.retraining.schedule.adam;  // one Adam for all, as the authors have it
@@ -94,13 +102,8 @@ Proposal propose(const MethodInput& input) {
     if (model.num_steps() % kStepsBetween != 0) return false;
     const auto kept = above().gt(0).sum().item<std::int64_t>();
     if (input.hooks.log && model.num_steps() % (10 * kStepsBetween) == 0) {
-      char text[96];
-      std::snprintf(
-          text, sizeof(text), "pep: step %llu  thresholds %.2e  kept %.4f",
-          static_cast<unsigned long long>(model.num_steps()),
-          thresholds.thresholds().mean().item<double>(),
-          static_cast<double>(kept) / static_cast<double>(shape.total_size(shape.max_dim)));
-      input.hooks.log(text);
+      const auto all = static_cast<double>(shape.total_size(shape.max_dim));
+      input.hooks.log(pruning_text(model.num_steps(), thresholds, static_cast<double>(kept) / all));
     }
     return static_cast<std::uint64_t>(kept) <= wanted;
   };

@@ -115,24 +115,25 @@ at::Tensor interleave(const at::Tensor& products, const at::Tensor& inputs, std:
   return rows;
 }
 
-// What the kernels score: by row its products, then its side of the hidden layer. The first
-// `num_users` rows are users'.
-struct Sides {
-  std::int64_t size;      // of the largest embedding
-  std::int64_t products;  // columns of them: row_stride(size)
-  std::int64_t num_users;
-  at::Tensor inputs;   // m, float [rows, size]
-  at::Tensor vectors;  // float [rows, row_stride(products + hidden)]
+struct Shape {
+  Layout layout;
+  std::int64_t size;       // of the plan's largest embedding
+  std::int64_t num_users;  // the first rows, which are users'
+};
+
+// What the kernels score: by row its products, then its side of the hidden layer.
+struct Sides : Shape {
+  std::int64_t products;  // their columns: row_stride(size)
+  at::Tensor inputs;      // m, float [rows, size]
+  at::Tensor vectors;     // float [rows, row_stride(products + hidden)]
 };
 
 // The sides of the rows of `table` at `index`, or of all rows if that is undefined.
-Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor& index,
-                 std::int64_t size, std::int64_t num_users, const at::Tensor& weights) {
+Sides make_sides(const Shape& shape, const at::Tensor& table, const at::Tensor& index,
+                 const at::Tensor& weights) {
+  const auto& [layout, size, num_users] = shape;
   const std::int64_t num_rows = index.defined() ? index.size(0) : table.size(0);
-  Sides sides;
-  sides.size = size;
-  sides.products = row_stride(static_cast<std::uint32_t>(size));
-  sides.num_users = num_users;
+  Sides sides{shape, row_stride(static_cast<std::uint32_t>(size)), {}, {}};
   sides.inputs = at::empty({num_rows, size}, table.options());
   const std::int64_t used = sides.products + layout.stride;
   const std::int64_t columns = row_stride(static_cast<std::uint32_t>(used));
@@ -149,9 +150,10 @@ Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor
 }
 
 // The gradient for the rows that `sides` was made of, and that of the weights but the heads.
-at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::Tensor& gradient,
+at::Tensor make_sides_back(const Sides& sides, const at::Tensor& gradient,
                            const at::Tensor& weights, const at::Tensor& weights_gradient,
                            std::int64_t stride) {
+  const Layout& layout = sides.layout;
   const at::Tensor hidden = gradient.slice(1, sides.products, sides.products + layout.stride);
   const at::Tensor inputs = at::empty({gradient.size(0), sides.size}, gradient.options());
   const auto back = [&](std::int64_t first, std::int64_t last, const at::Tensor& weight,
@@ -187,17 +189,12 @@ bool is_large(const Batch& batch, const at::Tensor& by_slot) {
 
 class NcfLoss : public torch::autograd::Function<NcfLoss> {
  public:
-  struct Shape {
-    Layout layout;
-    std::int64_t size;       // of the plan's largest embedding
-    std::int64_t num_users;  // in the table
-  };
-
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
                             const at::Tensor& weights, const Shape& shape, const Batch* batch) {
     const bool by_slot = is_by_slot(*batch);
-    const Sides sides = make_sides(shape.layout, values, by_slot ? batch->rows : at::Tensor(),
-                                   shape.size, by_slot ? batch->size() : shape.num_users, weights);
+    const Sides sides = by_slot ? make_sides({shape.layout, shape.size, batch->size()}, values,
+                                             batch->rows, weights)
+                                : make_sides(shape, values, at::Tensor(), weights);
     const at::Tensor head = at::cat(
         {shape.layout.products(weights).slice(0, 0, sides.products), shape.layout.hidden(weights)});
     const at::Tensor contributions =
@@ -234,11 +231,11 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     const variable_list saved = context->get_saved_variables();
     const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
     const Layout layout{context->saved_data["hidden"].toInt()};
-    Sides sides;
-    sides.size = context->saved_data["size"].toInt();
-    sides.products = row_stride(static_cast<std::uint32_t>(sides.size));
-    sides.num_users = context->saved_data["num_users"].toInt();
-    sides.inputs = saved[1];
+    const std::int64_t size = context->saved_data["size"].toInt();
+    const Sides sides{{layout, size, context->saved_data["num_users"].toInt()},
+                      row_stride(static_cast<std::uint32_t>(size)),
+                      saved[1],
+                      {}};
     const std::int64_t stride = context->saved_data["stride"].toInt();
     const at::Tensor& weights = saved[0];
     const at::Tensor factor = gradients[0].contiguous();
@@ -246,8 +243,7 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     const bool by_slot = is_by_slot(*batch);
     const at::Tensor by_vector =
         by_slot ? saved[2] : batch->sum_slots(saved[2], factor, is_large(*batch, saved[2]));
-    const at::Tensor rows =
-        make_sides_back(layout, sides, by_vector, weights, weights_gradient, stride);
+    const at::Tensor rows = make_sides_back(sides, by_vector, weights, weights_gradient, stride);
     if (by_slot) weights_gradient.mul_(factor);
     const at::Tensor head = saved[3] * factor;
     layout.products(weights_gradient)
@@ -298,7 +294,7 @@ class Ncf final : public Backbone {
     pass.executor.join();
     std::vector<at::Tensor> losses;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
-      const NcfLoss::Shape shape = {layout_, size_of(parameters.models[model]), num_users_};
+      const Shape shape = {layout_, size_of(parameters.models[model]), num_users_};
       losses.push_back(NcfLoss::apply(parameters.values_of(model),
                                       parameters.weights[static_cast<std::int64_t>(model)], shape,
                                       &pass.batch));
@@ -312,8 +308,8 @@ class Ncf final : public Backbone {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];
-      const Sides sides = make_sides(layout_, parameters.values_of(model), at::Tensor(),
-                                     size_of(parameters.models[model]), num_users_, weights);
+      const Sides sides = make_sides({layout_, size_of(parameters.models[model]), num_users_},
+                                     parameters.values_of(model), at::Tensor(), weights);
       sides.vectors.slice(0, num_users_)
           .slice(1, 0, sides.products)
           .mul_(layout_.products(weights).slice(0, 0, sides.products));
