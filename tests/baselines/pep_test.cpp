@@ -109,7 +109,7 @@ TEST(Pep, SpendsTheBudgetExactlyWithEveryBackbone) {
   }
 }
 
-TEST(Pep, GoesOnToTheSamePlanAfterABreak) {
+TEST(Pep, ResumesToTheSamePlan) {
   const std::uint64_t params = 500;
   const MethodCase whole("pep");
   const SizePlan expected = whole.propose("pep", params).plans.at(0);

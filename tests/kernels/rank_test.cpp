@@ -160,7 +160,7 @@ TEST_P(RankBlock, IsTheSortedList) {
   }
 }
 
-TEST_P(RankBlock, GoesOnWhereACallEnded) {
+TEST_P(RankBlock, ContinuesWhereACallEnded) {
   std::mt19937 random(6);
   for (const Shape& shape : kShapes) {
     RandomRanking ranking(shape, random);

@@ -95,7 +95,7 @@ TEST_F(GpuTraining, SameSeedSameBits) {
   }
 }
 
-TEST_F(GpuTraining, AnInterruptedFitGoesOnToTheSameBits) {
+TEST_F(GpuTraining, ResumesToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
   RetrainingOptions options;

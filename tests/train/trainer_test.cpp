@@ -97,7 +97,7 @@ TEST(Trainer, StopsWhenPatienceIsOver) {
   EXPECT_EQ(result.steps, result.best_length + 2 * 5);
 }
 
-TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
+TEST(Trainer, ResumesFromACheckpointToTheSameBits) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   const SizePlan plan = test::toy_plan(split, 12);
@@ -166,7 +166,7 @@ TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
   }
 }
 
-TEST(Trainer, PlansSideBySideOfAnyBackboneGoOnFromACheckpoint) {
+TEST(Trainer, PlansSideBySideOfAnyBackboneResumeFromACheckpoint) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   for (const BackboneKind* kind : backbones()) {
@@ -249,7 +249,7 @@ TEST(Trainer, ALinearDecayIsNeverCutShort) {
   EXPECT_EQ(measured.score(), result.validation.score());
 }
 
-TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
+TEST(Retraining, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
   const SizePlan plan = test::toy_plan(split, 12);
@@ -269,7 +269,7 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   EXPECT_TRUE(torch::equal(stored.table.sizes, result.table.sizes));
 }
 
-TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
+TEST(Retraining, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
   const SizePlan plan = test::toy_plan(split, 64);
@@ -287,7 +287,7 @@ TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
 }
 
-TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
+TEST(Retraining, ResumesToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
   RetrainingOptions options;
@@ -315,7 +315,7 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
   EXPECT_EQ(resumed.validation.score(), whole.validation.score());
 }
 
-TEST(FitPlan, RefusesTheStateOfAnotherRun) {
+TEST(Retraining, RefusesTheStateOfAnotherRun) {
   const TempFolder folder;
   Checkpoint state;
   state.texts = {{"phase", "train"}, {"identity", "other"}};
