@@ -61,7 +61,7 @@ void run(const std::string& data, std::uint32_t width, int num_steps,
     sampler.draw(&record, schedule.batch_kind, batch);
     ++record.steps;
     const auto* rows = batch.rows.data_ptr<std::int32_t>();
-    batches.insert(batches.end(), rows, rows + batch.num_places());
+    batches.insert(batches.end(), rows, rows + batch.num_slots());
     model.step();
     losses += std::to_string(model.take_mean_losses()[0]) + "\n";
   }

@@ -4,7 +4,17 @@
 
 namespace bet {
 
-// The files of a run folder, each named here and nowhere else.
+// What an interrupted run resumes from, by phase, and the final model.
+struct CheckpointFiles {
+  std::filesystem::path folder;
+
+  std::filesystem::path pretraining() const { return folder / "pretrain.ckpt"; }
+  std::filesystem::path method() const { return folder / "method.ckpt"; }
+  std::filesystem::path retraining() const { return folder / "state.ckpt"; }
+  std::filesystem::path final_model() const { return folder / "final.ckpt"; }
+};
+
+// The files of a run folder. This header is the only place that names them.
 struct RunFiles {
   std::filesystem::path folder;
 
@@ -15,13 +25,7 @@ struct RunFiles {
   std::filesystem::path model() const { return folder / "model.bet"; }
   std::filesystem::path trials() const { return folder / "run.db"; }
   std::filesystem::path standard_input() const { return folder / "stdin"; }
-
-  // What an interrupted run resumes from, by phase, and the final model.
-  std::filesystem::path checkpoints() const { return folder / "checkpoint"; }
-  std::filesystem::path pretraining() const { return checkpoints() / "pretrain.ckpt"; }
-  std::filesystem::path method() const { return checkpoints() / "method.ckpt"; }
-  std::filesystem::path retraining() const { return checkpoints() / "state.ckpt"; }
-  std::filesystem::path final_model() const { return checkpoints() / "final.ckpt"; }
+  CheckpointFiles checkpoints() const { return {folder / "checkpoint"}; }
 };
 
 }  // namespace bet

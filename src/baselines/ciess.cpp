@@ -13,7 +13,7 @@
 #include "plan/plan_sampler.h"
 #include "search/method.h"
 #include "train/evaluator.h"
-#include "train/model_state.h"
+#include "train/training_loop.h"
 
 namespace bet {
 
@@ -70,12 +70,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kTrainings = 30 * SizeAgent::kEpisode;
-// The highest of BASELINES' values: on demo even with it sizes hardly come below a fifth of the
-// table; a tenth and less takes about 1.
+// Lower weights, as in the authors' code, hardly bring the sizes below a fifth of the table on the
+// demo data; a tenth and less takes about 1.
 constexpr double kMemoryWeight = 1;
 
-// The authors' trainings of the recommender, which is fresh every time; a quarter of a linear
-// schedule has as many samples as theirs and more.
+// The short training from scratch, as in the authors' code; a quarter of a linear schedule has at
+// least as many samples.
 Schedule short_schedule(const RetrainingOptions& fit) {
   Schedule schedule = fit.schedule;
   if (schedule.linear) {
@@ -97,14 +97,14 @@ Schedule short_schedule(const RetrainingOptions& fit) {
   return schedule;
 }
 
-// What a model is worth on validation.
+// The quality of a model on validation.
 struct Qualities {
   double score = 0;  // mean over users
   at::Tensor users;  // float by row, on the model's device
   at::Tensor items;
 };
 
-// Sums of qualities by row, and of how many; rows without any get the mean of the others.
+// Mean qualities by row; rows without any get the mean of the others.
 class QualityMeans {
  public:
   explicit QualityMeans(std::size_t rows) : sums_(rows), counts_(rows) {}
@@ -116,16 +116,16 @@ class QualityMeans {
   at::Tensor means(const at::Device& device) const {
     std::vector<float> means(sums_.size());
     double sum = 0;
-    std::size_t known = 0;
+    std::size_t num_measured = 0;
     for (std::size_t row = 0; row < sums_.size(); ++row) {
       if (counts_[row] == 0) continue;
       sum += sums_[row] / counts_[row];
-      ++known;
+      ++num_measured;
     }
     for (std::size_t row = 0; row < sums_.size(); ++row) {
-      means[row] = static_cast<float>(counts_[row] > 0 ? sums_[row] / counts_[row]
-                                      : known > 0      ? sum / static_cast<double>(known)
-                                                       : 0.0);
+      means[row] = static_cast<float>(counts_[row] > 0   ? sums_[row] / counts_[row]
+                                      : num_measured > 0 ? sum / static_cast<double>(num_measured)
+                                                         : 0.0);
     }
     return at::tensor(means).to(device);
   }
@@ -135,8 +135,8 @@ class QualityMeans {
   std::vector<std::uint32_t> counts_;
 };
 
-// Where agents act: a model of the sizes they chose, trained from the same first values by the same
-// batches as every other, and measured on validation.
+// The agents' environment: trains a model of the sizes they chose, from the same initial values and
+// with the same batches as every other, and measures it on validation.
 class Environment {
  public:
   explicit Environment(const MethodInput& input)
@@ -169,7 +169,7 @@ class Environment {
             items.means(device)};
   }
 
-  // Of the full-size model, as what others are compared with.
+  // The qualities of the full-size model, with which others are compared.
   Qualities peaks(const Pretrained& full) const {
     constexpr double kLeast = 1e-5;
     Qualities peaks = measure(backbone_->ranking(full.table.to(input_.graph.device())));
@@ -178,18 +178,14 @@ class Environment {
     return peaks;
   }
 
-  // None if `stop` ended it.
-  std::optional<Qualities> train(const SizePlan& plan, const std::function<bool()>& stop) const {
-    // Asked for, a GPU gives back what the recorded steps of the models before held: hundreds of
-    // them would fill it.
+  // Nothing if hooks.stop ended the training.
+  std::optional<Qualities> train(const SizePlan& plan, const TrainingHooks& hooks) const {
+    // free_bytes() makes a GPU release the memory of the previous models' recorded steps: hundreds
+    // of them would fill it.
     executor_for(input_.graph.device()).free_bytes();
     ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)),
                           input_.retraining.model, schedule_);
-    while (model.num_steps() < schedule_.max_steps) {
-      if (stop && stop()) return std::nullopt;
-      model.step();
-    }
-    model.take_mean_losses();  // throws if one was not finite
+    if (!run_steps(model, schedule_.max_steps, hooks)) return std::nullopt;
     return measure(model.ranking());
   }
 
@@ -241,14 +237,14 @@ class Search {
             .seed = input_.retraining.model.seed};
   }
 
-  // False if the stop hook ended it; not before there is one vector to propose.
+  // False if hooks.stop ended it. The first training cannot be stopped: without it there is nothing
+  // to propose.
   bool train_next() {
     const SizePlan plan(input_.shape, users_.choose(), items_.choose());
-    const auto stop = [&] {
-      leave_if_asked(input_.hooks, nullptr);  // goes on from the last state that was saved
-      return !visited_.empty() && input_.hooks.stop && input_.hooks.stop();
-    };
-    const std::optional<Qualities> qualities = environment_.train(plan, stop);
+    TrainingHooks hooks;
+    hooks.leave = input_.hooks.leave;
+    if (!visited_.empty()) hooks.stop = input_.hooks.stop;
+    const std::optional<Qualities> qualities = environment_.train(plan, hooks);
     if (!qualities) return false;
     users_.learn(plan.user_sizes(), qualities->users);
     items_.learn(plan.item_sizes(), qualities->items);
@@ -298,7 +294,7 @@ class Search {
       proposal.note = str_cat("reduced: ", visited_.size(), " of ", kTrainings, " trainings");
     }
     const auto add = [&](const SizePlan& plan, std::size_t training) {
-      // Where all rows are at one end, trainings come to the same sizes.
+      // Where all rows are at one end of the sizes, trainings have the same plan.
       const auto& plans = proposal.plans;
       if (std::find(plans.begin(), plans.end(), plan) != plans.end()) return;
       proposal.plans.push_back(plan);
@@ -321,27 +317,24 @@ class Search {
 
   void save() const {
     Checkpoint state;
-    state.texts["identity"] = input_.identity;
     state.numbers["stopped"] = stopped_ ? 1 : 0;
     users_.save(state);
     items_.save(state);
     for (std::size_t i = 0; i < visited_.size(); ++i) {
       state.numbers["score " + std::to_string(i)] = visited_[i].score;
     }
-    write_checkpoint(state, input_.state);
+    input_.state.write(std::move(state));
   }
 
   void restore() {
-    if (!std::filesystem::exists(input_.state)) return;
-    const Checkpoint state = read_checkpoint(input_.state);
-    BET_CHECK(state.text("identity") == input_.identity, input_.state.string(),
-              ": was written for other data or options");
-    // Stopped by the user it is over: what comes of it may be in training already.
-    stopped_ = state.number("stopped") != 0;
-    users_.restore(state);
-    items_.restore(state);
+    const std::optional<Checkpoint> state = input_.state.read();
+    if (!state) return;
+    // A search that the user stopped is over: the retraining of its plans may have begun.
+    stopped_ = state->number("stopped") != 0;
+    users_.restore(*state);
+    items_.restore(*state);
     for (std::size_t i = 0; i < users_.num_trainings(); ++i) {
-      visited_.push_back({total_of(visited_plan(i)), state.number("score " + std::to_string(i))});
+      visited_.push_back({total_of(visited_plan(i)), state->number("score " + std::to_string(i))});
     }
   }
 
@@ -349,7 +342,7 @@ class Search {
   Environment environment_;
   Qualities peaks_;
   std::uint64_t asked_;
-  std::uint64_t total_;  // most of the sizes' sum
+  std::uint64_t total_;  // upper bound of the sum of sizes
   SizeAgent users_;
   SizeAgent items_;
   std::vector<VisitedSizes> visited_;  // by training

@@ -15,12 +15,12 @@ struct VisitedSizes {
   double score = 0;
 };
 
-// The three of best score among those above half of `total` and not above it, best first, by place
-// in `visited`; ties go to the earlier. May be fewer, or none.
+// The three vectors of best score among those above half of `total` and not above `total`, best
+// first, as indices of `visited`; ties go to the earlier one. May be fewer, or none.
 std::vector<std::size_t> visited_within(std::span<const VisitedSizes> visited, std::uint64_t total);
 
-// The one nearest above `total` or, if there is none, below; ties go to the better score. `visited`
-// is not empty.
+// The vector nearest above `total` or, if there is none, below it; ties go to the better score.
+// `visited` is not empty.
 std::size_t visited_nearest(std::span<const VisitedSizes> visited, std::uint64_t total);
 
 // Sizes in the same proportions, as far as they go, that sum to `total` exactly; none below 1

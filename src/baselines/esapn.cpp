@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kPopularities = 16;  // occurrences so far: 1, 2-3, 4-7, ...
 
-// The authors' list as far as the table is wide, whose own width ends it.
+// The authors' list of sizes up to the table's width, which is its last size.
 std::vector<std::uint32_t> candidate_sizes(const TableShape& shape) {
   std::vector<std::uint32_t> sizes;
   for (const std::uint32_t size : {2U, 4U, 8U, 16U, 64U, 128U}) {
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> candidate_sizes(const TableShape& shape) {
   return sizes;
 }
 
-// The stream: passes over the interactions, in as many batches as there are steps.
+// The stream of interactions: this many passes over them, in as many batches as there are steps.
 constexpr std::uint64_t kPasses = 2;
 
 Schedule stream_schedule(const MethodInput& input, std::uint64_t num_steps) {
@@ -54,7 +54,7 @@ Schedule stream_schedule(const MethodInput& input, std::uint64_t num_steps) {
   return schedule;
 }
 
-// What happens between the steps of the model in training.
+// What ESAPN does between the steps of the model in training.
 class Esapn {
  public:
   Esapn(const MethodInput& input, ModelInTraining& model, const Schedule& schedule)
@@ -76,15 +76,15 @@ class Esapn {
 
   void after_step() {
     const Batch& batch = model_.batch();
-    first_places_ = batch.places.to(at::kLong).index_select(
-        0, batch.offsets.slice(0, 0, -1).clamp_max(std::int64_t{batch.num_places()} - 1));
+    first_slots_ = batch.slots.to(at::kLong).index_select(
+        0, batch.offsets.slice(0, 0, -1).clamp_max(std::int64_t{batch.num_slots()} - 1));
     enlarge_rows();
     if (model_.num_steps() > 1) teach_policies();
   }
 
   SizePlan plan() const { return table_.plan(); }
 
-  // For the log, by side: what is kept, and the mean size by popularity.
+  // For the log, by side: the share of parameters kept and the mean size by popularity.
   std::array<std::string, 2> summary() const;
 
   void save(Checkpoint& state) const {
@@ -116,31 +116,31 @@ class Esapn {
     return model_.batch().rows.slice(0, 2 * num_entries_, 3 * num_entries_);
   }
 
-  // -1: it has not occurred.
+  // By row; -1 if it has not occurred.
   at::Tensor popularities() const {
     constexpr double kRounding = 1e-6;  // of the logarithm of a power of two
     return (occurrences_.log2() + kRounding).floor().clamp(-1, kPopularities - 1).to(at::kLong);
   }
 
-  // Decisions by entry as decisions by row, of which the first decides for its row.
+  // Decisions by row from decisions by entry; the first entry of a row decides.
   at::Tensor by_row(const at::Tensor& of_users, const at::Tensor& of_items) const {
-    const at::Tensor has_place =
-        model_.batch().touched.gt(0).logical_and(first_places_.lt(2 * num_entries_));
+    const at::Tensor has_slot =
+        model_.batch().touched.gt(0).logical_and(first_slots_.lt(2 * num_entries_));
     return at::cat({of_users, of_items})
-        .index_select(0, first_places_.clamp_max(2 * num_entries_ - 1))
-        .logical_and(has_place);
+        .index_select(0, first_slots_.clamp_max(2 * num_entries_ - 1))
+        .logical_and(has_slot);
   }
 
   void count_occurrences() {
     const auto& options = occurrences_.options();
-    const at::Tensor by_place = at::zeros({3 * num_entries_, row_stride(1)}, options);
-    by_place.slice(0, 0, 2 * num_entries_).fill_(1);  // not the negatives
-    occurrences_.add_(model_.batch().sum_places(by_place, at::ones({1}, options)).select(1, 0));
+    const at::Tensor by_slot = at::zeros({3 * num_entries_, row_stride(1)}, options);
+    by_slot.slice(0, 0, 2 * num_entries_).fill_(1);  // not the negatives
+    occurrences_.add_(model_.batch().sum_slots(by_slot, at::ones({1}, options)).select(1, 0));
   }
 
   at::Tensor preferences(const SizePolicy& policy, const at::Tensor& rows) const {
     return policy.preferences(popularities().index_select(0, rows),
-                              table_.places().index_select(0, rows));
+                              table_.size_indices().index_select(0, rows));
   }
 
   void enlarge_rows() {
@@ -148,8 +148,9 @@ class Esapn {
     count_occurrences();
     const at::Tensor wanted =
         by_row(preferences(user_policy_, users()).gt(0), preferences(item_policy_, items()).gt(0));
-    // Once for every doubling of its popularity at most.
-    table_.grow(wanted.logical_and(table_.places().lt(popularities())), occurrences_.to(at::kLong));
+    // A row grows at most once for every doubling of its popularity.
+    table_.grow(wanted.logical_and(table_.size_indices().lt(popularities())),
+                occurrences_.to(at::kLong));
   }
 
   // The BPR loss of each entry.
@@ -167,11 +168,11 @@ class Esapn {
     GrowingTable::Enlarged tried = table_.enlarged(enlarged);
     train_gained_columns(tried);
     const at::Tensor gains = losses_of(model_.table()) - losses_of(tried.table);
-    // What all of them together do to every loss is no one's own.
+    // The mean is the common effect of all enlargements and no row's own.
     const at::Tensor rewards = gains - gains.mean();
     const at::Tensor of_rows = popularities();
     const auto teach = [&](SizePolicy& policy, const at::Tensor& rows) {
-      policy.learn(of_rows.index_select(0, rows), table_.places().index_select(0, rows),
+      policy.learn(of_rows.index_select(0, rows), table_.size_indices().index_select(0, rows),
                    enlarged.index_select(0, rows), rewards);
     };
     teach(user_policy_, users());
@@ -195,9 +196,10 @@ class Esapn {
                   enlarges(item_policy_, items(), num_entries_));
   }
 
-  // One step down their gradient, as long as the first rate whatever their number and the rate by
-  // now: late batches are to teach as much as early ones. On the batch before the one that judges:
-  // on its own batch every row would gain.
+  // One step down the gradient of the gained columns, as long as the first learning rate whatever
+  // their number and the current rate: late batches are to teach as much as early ones. The
+  // gradient is that of the batch before the one that judges: on its own batch every row would
+  // gain.
   void train_gained_columns(GrowingTable::Enlarged& tried) {
     StepRecord record;
     record.steps = model_.num_steps() - 2;
@@ -213,7 +215,7 @@ class Esapn {
     const at::Tensor gradient =
         torch::autograd::grad({loss}, {parameters.values}, {at::ones_like(loss)})[0];
     const at::Tensor way = gradient * tried.gained;
-    constexpr double kNothing = 1e-20;  // a row that gains no column has no way
+    constexpr double kNothing = 1e-20;  // for rows that gain no column, whose step is zero
     const at::Tensor lengths = way.norm(2, 1, /*keepdim=*/true).clamp_min(kNothing);
     tried.table.values.sub_(way / lengths, schedule_.learning_rate);
   }
@@ -228,8 +230,8 @@ class Esapn {
   SizePolicy item_policy_;
   BatchSampler sampler_;
   Batch earlier_;
-  at::Tensor record_;        // a StepRecord's bytes, on the device
-  at::Tensor first_places_;  // int64 [rows], in the last step's batch, of those that have one
+  at::Tensor record_;       // a StepRecord's bytes, on the device
+  at::Tensor first_slots_;  // int64 [rows], in the last step's batch; any for rows without a slot
 };
 
 std::array<std::string, 2> Esapn::summary() const {
@@ -273,14 +275,17 @@ Proposal propose(const MethodInput& input) {
   const SizePlan full = full_plan(input.shape);
   ModelInTraining model(input.graph, std::span(&full, 1), input.retraining.model, schedule);
   Esapn search(input, model, schedule);
+  const auto after_step = [&] {
+    search.after_step();
+    return false;
+  };
   const bool whole =
-      train_method(input, "grow", model, num_steps,
-                   {.save = [&](Checkpoint& state) { search.save(state); },
-                    .restore = [&](const Checkpoint& state) { search.restore(state); }},
-                   [&] {
-                     search.after_step();
-                     return false;
-                   });
+      train_method(input, model,
+                   {.phase = "grow",
+                    .num_steps = num_steps,
+                    .after_step = after_step,
+                    .save = [&](Checkpoint& state) { search.save(state); },
+                    .restore = [&](const Checkpoint& state) { search.restore(state); }});
   if (input.hooks.log) {
     const std::array<std::string, 2> lines = search.summary();
     input.hooks.log("esapn: users " + lines[0]);

@@ -36,7 +36,7 @@ Proposal propose(const MethodInput& input) {
 }  // namespace
 
 // A row's size is proportional to its training frequency to a power, which is chosen on validation;
-// the budget is spent exactly. No method of the paper: a rule that a search has to beat.
+// the budget is spent exactly. Not a method of the paper but a rule that a search has to beat.
 extern const MethodKind kFrequency;
 const MethodKind kFrequency = {
     .name = "frequency", .about = "sizes by a power of the frequency", .propose = propose};

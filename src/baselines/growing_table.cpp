@@ -22,23 +22,23 @@ GrowingTable::GrowingTable(const ModelParameters& table, const TableShape& shape
     list_.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(sizes[i]);
   }
   list_ = list_.to(table.values.device());
-  places_ = at::zeros({table.num_rows()}, list_.options());
+  size_indices_ = at::zeros({table.num_rows()}, list_.options());
   set_sizes();
-  table_.values.mul_(kept_columns(places_));
+  table_.values.mul_(kept_columns(size_indices_));
 }
 
-at::Tensor GrowingTable::kept_columns(const at::Tensor& places) const {
+at::Tensor GrowingTable::kept_columns(const at::Tensor& indices) const {
   return at::arange(table_.stride(), list_.options())
       .unsqueeze(0)
-      .lt((list_.index_select(0, places) * static_cast<std::int64_t>(shape_.tables)).unsqueeze(1));
+      .lt((list_.index_select(0, indices) * static_cast<std::int64_t>(shape_.tables)).unsqueeze(1));
 }
 
 at::Tensor GrowingTable::gained_columns(const at::Tensor& from, const at::Tensor& to) const {
   return kept_columns(to).logical_and(kept_columns(from).logical_not());
 }
 
-at::Tensor GrowingTable::next_places(const at::Tensor& rows) const {
-  return (places_ + rows.to(at::kLong)).clamp_max(list_.size(0) - 1);
+at::Tensor GrowingTable::next_indices(const at::Tensor& rows) const {
+  return (size_indices_ + rows.to(at::kLong)).clamp_max(list_.size(0) - 1);
 }
 
 void GrowingTable::set_sizes() {
@@ -46,7 +46,7 @@ void GrowingTable::set_sizes() {
 }
 
 void GrowingTable::grow(const at::Tensor& rows, const at::Tensor& ranks) {
-  at::Tensor next = next_places(rows);
+  at::Tensor next = next_indices(rows);
   if (total_) {
     const at::Tensor more = list_.index_select(0, next) - sizes();
     const at::Tensor order =
@@ -55,16 +55,16 @@ void GrowingTable::grow(const at::Tensor& rows, const at::Tensor& ranks) {
     const at::Tensor sum = more.index_select(0, order).cumsum(0) + sizes().sum();
     const at::Tensor fits =
         at::zeros_like(rows).index_copy_(0, order, sum.le(static_cast<std::int64_t>(*total_)));
-    next = at::where(fits, next, places_);
+    next = at::where(fits, next, size_indices_);
   }
-  table_.values.copy_(at::where(gained_columns(places_, next), initial_, table_.values));
-  places_.copy_(next);
+  table_.values.copy_(at::where(gained_columns(size_indices_, next), initial_, table_.values));
+  size_indices_.copy_(next);
   set_sizes();
 }
 
 GrowingTable::Enlarged GrowingTable::enlarged(const at::Tensor& rows) const {
-  const at::Tensor next = next_places(rows);
-  Enlarged result{table_, gained_columns(places_, next)};
+  const at::Tensor next = next_indices(rows);
+  Enlarged result{table_, gained_columns(size_indices_, next)};
   result.table.values = at::where(result.gained, initial_, table_.values);
   result.table.sizes = (list_.index_select(0, next) * static_cast<std::int64_t>(shape_.tables))
                            .to(table_.sizes.scalar_type())
@@ -79,14 +79,14 @@ SizePlan GrowingTable::plan() const {
 }
 
 void GrowingTable::save(Checkpoint& checkpoint) const {
-  checkpoint.tensors["places"] = places_.to(at::kFloat).cpu().unsqueeze(0);
+  checkpoint.tensors["places"] = size_indices_.to(at::kFloat).cpu().unsqueeze(0);
 }
 
 void GrowingTable::restore(const Checkpoint& checkpoint) {
-  const at::Tensor& places = checkpoint.tensor("places");
-  BET_CHECK(places.numel() == places_.numel(), "checkpoint of another table: ", places.numel(),
-            " rows, not ", places_.numel());
-  places_.copy_(places[0]);
+  const at::Tensor& indices = checkpoint.tensor("places");
+  BET_CHECK(indices.numel() == size_indices_.numel(),
+            "checkpoint of another table: ", indices.numel(), " rows, not ", size_indices_.numel());
+  size_indices_.copy_(indices[0]);
   set_sizes();
 }
 

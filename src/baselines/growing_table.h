@@ -18,20 +18,21 @@ namespace bet {
 class GrowingTable {
  public:
   // `table`, of a single model, has the values drawn for a full plan of `shape`; its tensors are
-  // shared. `sizes` are ascending. Of all rows together no more than `total` is reached. Throws if
-  // the smallest sizes are more.
+  // shared. `sizes` are ascending. The sum of all rows' sizes never exceeds `total`. Throws if the
+  // smallest sizes already do.
   GrowingTable(const ModelParameters& table, const TableShape& shape,
                std::vector<std::uint32_t> sizes, std::optional<std::uint64_t> total);
 
-  // By row its place in the list of sizes, int64 [rows], and its size.
-  const at::Tensor& places() const { return places_; }
-  at::Tensor sizes() const { return list_.index_select(0, places_); }
+  // By row: the index of its size in the list of sizes, int64 [rows], and the size itself.
+  const at::Tensor& size_indices() const { return size_indices_; }
+  at::Tensor sizes() const { return list_.index_select(0, size_indices_); }
 
-  // Enlarges rows (bool [rows]) that are not at the largest size. If not all may, those of higher
-  // rank (int64 [rows]) come first, then lower rows, until the first that would be too much.
+  // Enlarges rows (bool [rows]) that are not at the largest size. If `total` does not allow all,
+  // those of higher rank (int64 [rows]) come first, then lower rows, up to the first that does not
+  // fit.
   void grow(const at::Tensor& rows, const at::Tensor& ranks);
 
-  // As it would be if these rows were enlarged, a copy, and its new columns (bool [rows, stride]).
+  // A copy of the table with these rows enlarged, and its new columns (bool [rows, stride]).
   struct Enlarged {
     ModelParameters table;
     at::Tensor gained;
@@ -41,14 +42,14 @@ class GrowingTable {
   SizePlan plan() const;
 
   void save(Checkpoint& checkpoint) const;
-  // The table's values are restored by who trains it.
+  // Does not restore the table's values; the model in training does.
   void restore(const Checkpoint& checkpoint);
 
  private:
-  at::Tensor next_places(const at::Tensor& rows) const;
-  // Columns that a row of places `to` has and one of `from` has not.
+  at::Tensor next_indices(const at::Tensor& rows) const;
+  // The columns that rows have at size indices `to` and not at `from`: bool [rows, stride].
   at::Tensor gained_columns(const at::Tensor& from, const at::Tensor& to) const;
-  at::Tensor kept_columns(const at::Tensor& places) const;
+  at::Tensor kept_columns(const at::Tensor& indices) const;
   void set_sizes();
 
   ModelParameters table_;
@@ -56,7 +57,7 @@ class GrowingTable {
   std::optional<std::uint64_t> total_;
   at::Tensor list_;     // int64, the sizes
   at::Tensor initial_;  // the values that were drawn
-  at::Tensor places_;
+  at::Tensor size_indices_;
 };
 
 }  // namespace bet

@@ -14,7 +14,7 @@ Proposal propose(const MethodInput& input) {
 
 // Magnitude pruning: of the pretrained full-size table the largest values of all rows together are
 // kept, and retrained from the values that the full-size training began with (as PEP's lottery
-// ticket). No method of the paper.
+// ticket). Not a method of the paper.
 extern const MethodKind kMagnitude;
 const MethodKind kMagnitude = {.name = "magnitude",
                                .about = "the largest values of the full-size table",

@@ -2,24 +2,28 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "search/method.h"
 #include "train/model_state.h"
 
 namespace bet {
 
-// What a method has beside the model in training, to be saved with it, and back.
-struct OwnState {
+// How a method trains a model of its own.
+struct MethodTraining {
+  std::string phase;            // for the progress line
+  std::uint64_t num_steps = 0;  // at most
+  // Called after each step; may read and change whatever belongs to the method. True ends the
+  // training.
+  std::function<bool()> after_step;
+  // The method's own state, saved in the same checkpoint as the model and restored from it.
   std::function<void(Checkpoint&)> save;
   std::function<void(const Checkpoint&)> restore;
 };
 
-// Trains the model of a method until `num_steps` are made or `after_step`, which is called after
-// each and may look at and change what it likes, says that it is enough. Goes on from what
-// input.state has, to the same bits, and keeps the state there every input.hooks.save_seconds and
-// at the end. False if the stop hook ended it. `phase` is for the progress line.
-bool train_method(const MethodInput& input, const char* phase, ModelInTraining& model,
-                  std::uint64_t num_steps, const OwnState& own,
-                  const std::function<bool()>& after_step);
+// Trains the model of a method. Resumes from input.state to the same bits, and keeps the state
+// there every input.hooks.save_seconds and at the end. False if hooks.stop ended the training, now
+// or before the resume.
+bool train_method(const MethodInput& input, ModelInTraining& model, const MethodTraining& training);
 
 }  // namespace bet

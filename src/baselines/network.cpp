@@ -70,7 +70,7 @@ void Network::save(Checkpoint& checkpoint, const std::string& name) const {
 }
 
 void Network::restore(const Checkpoint& checkpoint, const std::string& name) {
-  restore_adam(checkpoint, name, table_, *adam_);
+  load_adam(checkpoint, name, table_, *adam_);
 }
 
 }  // namespace bet

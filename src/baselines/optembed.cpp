@@ -43,7 +43,7 @@ at::Tensor OptEmbedGates::relative_norms(const at::Tensor& values, std::int64_t 
 }
 
 at::Tensor OptEmbedGates::excess(const at::Tensor& values, const at::Tensor& thresholds) const {
-  // Not an index: its gradient would be summed in any order on a GPU.
+  // Without indexing, whose gradient a GPU sums in an undefined order.
   return relative_norms(values, num_users_) -
          at::cat({thresholds.select(1, 0).expand({num_users_}),
                   thresholds.select(1, 1).expand({num_items_})});
@@ -102,7 +102,7 @@ std::vector<FieldSizes> SizeEvolution::children() const {
     }
     born.push_back(child);
   }
-  // With two fields there is one place to cross at.
+  // With two fields there is only one way to cross.
   for (std::size_t i = 0; i < kCrossed; ++i) born.push_back({parent()[0], parent()[1]});
   return born;
 }
@@ -110,9 +110,9 @@ std::vector<FieldSizes> SizeEvolution::children() const {
 bool SizeEvolution::advance(const Score& score) {
   bool whole = true;
   for (const FieldSizes& child : children()) {
-    const bool known = std::any_of(ranking_.begin(), ranking_.end(),
-                                   [&](const Scored& other) { return other.second == child; });
-    if (known) continue;
+    const bool is_scored = std::any_of(ranking_.begin(), ranking_.end(),
+                                       [&](const Scored& other) { return other.second == child; });
+    if (is_scored) continue;
     const std::optional<double> found = score(child);
     whole = found.has_value();
     if (!whole) break;
@@ -134,8 +134,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Where thresholds would end without the task's say: above so many of the pretrained rows' norms.
-// The sizes that win are about four fifths of all columns, and the paper's models keep 18 to 33 %.
+// Without the task's loss thresholds would end above this share of the pretrained rows' norms. The
+// best sizes are about four fifths of all columns, and the models in the BET paper keep 18 to 33 %.
 constexpr double kQuantile = 0.7;
 
 OptEmbedGates::Options options_for(const Pretrained& full, const TableShape& shape) {
@@ -143,18 +143,18 @@ OptEmbedGates::Options options_for(const Pretrained& full, const TableShape& sha
       OptEmbedGates::relative_norms(full.table.values, static_cast<std::int64_t>(shape.num_users))
           .contiguous();
   float* const begin = norms.data_ptr<float>();
-  float* const place =
+  float* const quantile =
       begin + static_cast<std::int64_t>(kQuantile * static_cast<double>(norms.numel() - 1));
-  std::nth_element(begin, place, begin + norms.numel());
+  std::nth_element(begin, quantile, begin + norms.numel());
   OptEmbedGates::Options options;
   options.alpha = 1;
   // dt = rate * alpha * exp(-t) a step: exp(t) grows evenly.
-  options.learning_rate = std::expm1(static_cast<double>(*place)) /
+  options.learning_rate = std::expm1(static_cast<double>(*quantile)) /
                           (options.alpha * static_cast<double>(full.best_length));
   return options;
 }
 
-// Supernet and evolution under way.
+// The search: the training of the supernet, then the evolution.
 class OptEmbedSearch {
  public:
   OptEmbedSearch(const MethodInput& input, const Pretrained& full)
@@ -172,13 +172,16 @@ class OptEmbedSearch {
 
   Proposal run() {
     Proposal proposal;
-    proposal.stopped = !train_method(input_, "supernet", model_, num_steps_,
-                                     {.save = [&](Checkpoint& state) { save(state); },
-                                      .restore = [&](const Checkpoint& state) { restore(state); }},
-                                     [&] {
-                                       draw_sizes();
-                                       return false;
-                                     });
+    const auto after_step = [&] {
+      draw_sizes();
+      return false;
+    };
+    proposal.stopped = !train_method(input_, model_,
+                                     {.phase = "supernet",
+                                      .num_steps = num_steps_,
+                                      .after_step = after_step,
+                                      .save = [&](Checkpoint& state) { save(state); },
+                                      .restore = [&](const Checkpoint& state) { restore(state); }});
     log_gates();
     if (proposal.stopped) {  // no time for an evolution: all columns
       const std::uint32_t all = input_.shape.max_dim;
@@ -192,7 +195,7 @@ class OptEmbedSearch {
   }
 
  private:
-  // Of the step to come: one size a field for the whole table.
+  // Draws the sizes of the next step: one for each field, for the whole table.
   void draw_sizes() {
     RandomStream random(input_.retraining.model.seed, "optembed sizes", model_.num_steps());
     const std::uint32_t users = 1 + random.below(input_.shape.max_dim);
@@ -202,9 +205,9 @@ class OptEmbedSearch {
   bool evolve() {
     const Evaluator evaluator(input_.split, HeldOut::kValidation, input_.graph);
     const auto score = [&](const FieldSizes& sizes) -> std::optional<double> {
-      const bool owed = evolution_.ranking().empty();  // the first is needed for a plan
-      leave_if_asked(input_.hooks, nullptr);           // goes on from the last state that was saved
-      if (!owed && input_.hooks.stop && input_.hooks.stop()) return std::nullopt;
+      const bool needed = evolution_.ranking().empty();  // a plan needs one score
+      leave_if_asked(input_.hooks, nullptr);             // it resumes from the last saved state
+      if (!needed && input_.hooks.stop && input_.hooks.stop()) return std::nullopt;
       gates_.set_sizes(sizes);
       const Ranking ranking = model_.ranking();
       return evaluator.measure(ranking.vectors, ranking.models[0]).score();
@@ -214,9 +217,9 @@ class OptEmbedSearch {
       stopped_ = !evolution_.advance(score);
       const double since = std::chrono::duration<double>(Clock::now() - saved).count();
       if (since >= input_.hooks.save_seconds || evolution_.is_over() || stopped_) {
-        Checkpoint state = read_checkpoint(input_.state);  // with the supernet, which stands still
+        Checkpoint state = input_.state.read().value();  // with the supernet, which is frozen
         save(state);
-        write_checkpoint(state, input_.state);
+        input_.state.write(std::move(state));
         saved = Clock::now();
       }
       if (!input_.hooks.progress) continue;
@@ -241,7 +244,8 @@ class OptEmbedSearch {
     const auto* const passes = passing.data_ptr<std::uint8_t>();
     const FieldSizes sizes = best().second;
     const TableShape& shape = input_.shape;
-    BET_CHECK(passing.any().item<bool>(), "optembed's gates let no row pass: there is no model");
+    BET_CHECK(passing.any().item<bool>(),
+              "the gates of optembed let no row pass, so there is no model");
     std::vector<std::uint16_t> rows;
     for (std::uint64_t row = 0; row < shape.num_rows(); ++row) {
       const std::uint32_t size = sizes[row < shape.num_users ? 0 : 1];

@@ -16,17 +16,17 @@ namespace bet {
 using FieldSizes = std::array<std::uint32_t, 2>;
 
 // OptEmbed's gates (Lyu et al., CIKM'22): a row passes where its L1 norm, in units of the mean norm
-// of its field, is above the threshold of the field, and of a row that passes the first columns do,
-// as many as its field has. Where a gate's step has no slope, backward takes the authors'
-// long-tailed one. Thresholds follow plain SGD on the task's loss + alpha * the sum of
-// exp(-threshold).
+// of its field, is above the threshold of the field, and only its first columns pass, as many as
+// the size of its field. The gate is a step function, whose slope in the backward pass is the
+// authors' long-tailed estimator. Thresholds follow plain SGD on the task's loss + alpha * the sum
+// of exp(-threshold).
 class OptEmbedGates final : public TableFilter {
  public:
   struct Options {
     double alpha = 0;
     double learning_rate = 0;  // of the thresholds
   };
-  // For a table of a single model, of so many users, whose rows have `tables` values a column.
+  // For the table of a single model with `num_users` users and `tables` values in each column.
   OptEmbedGates(const ModelParameters& table, std::uint64_t num_users, std::uint32_t tables,
                 const Options& options);
 
@@ -61,23 +61,23 @@ class OptEmbedGates final : public TableFilter {
 
 // OptEmbed's evolution over the fields' sizes, from 1 to `largest`: 20 candidates drawn; in each of
 // 30 generations the best 15 of all seen are parents, 10 children are mutated (each field redrawn
-// with probability 0.1), 10 crossed. Scores stay with their candidates; nobody is scored twice.
+// with probability 0.1), 10 crossed. No candidate is scored twice.
 class SizeEvolution {
  public:
   using Scored = std::pair<double, FieldSizes>;
-  // None ends the evolution.
+  // Scores a candidate; returning nothing ends the evolution.
   using Score = std::function<std::optional<double>(const FieldSizes& sizes)>;
 
   SizeEvolution(std::uint32_t largest, std::uint64_t seed) : largest_(largest), seed_(seed) {}
 
-  // One more generation, the first of which is drawn; false if `score` ended it.
+  // Makes one more generation; the first one is drawn. False if `score` ended it.
   bool advance(const Score& score);
   bool is_over() const { return generation_ > kGenerations; }
   std::uint32_t generation() const { return generation_; }
 
-  // All that were scored, best first, ties by size.
+  // All candidates scored so far, best first, ties by size.
   const std::vector<Scored>& ranking() const { return ranking_; }
-  // Goes on behind so many generations.
+  // Continues after `generation` generations.
   void restore(std::uint32_t generation, std::vector<Scored> ranking);
 
   static constexpr std::uint32_t kGenerations = 30;

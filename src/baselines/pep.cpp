@@ -16,7 +16,7 @@
 namespace bet {
 namespace {
 
-// As moved by Adam: every value of a table, whatever its plan.
+// The table of s: Adam moves every value, whatever the plan.
 ModelParameters of_same_shape(const ModelParameters& table, double value) {
   ModelParameters same;
   same.values = at::full_like(table.values, value);
@@ -39,7 +39,7 @@ at::Tensor PepThresholds::filtered(const at::Tensor& values) {
 }
 
 void PepThresholds::update(std::span<const at::Tensor> gradients, const at::Tensor& loss) {
-  // The L2 term belongs into the gradient: decoupled (AdamW), nothing would ever be pruned.
+  // The L2 term is part of the gradient: decoupled as in AdamW, it would never prune anything.
   const at::Tensor gradient = (gradients[0] + options_.decay * table_.values).contiguous();
   adam_.step(table_, gradient, {}, loss);
 }
@@ -51,7 +51,7 @@ void PepThresholds::save(Checkpoint& checkpoint) {
 }
 
 void PepThresholds::restore(const Checkpoint& checkpoint) {
-  restore_adam(checkpoint, "thresholds", table_, adam_);
+  load_adam(checkpoint, "thresholds", table_, adam_);
 }
 
 PepThresholds::Options pep_options(const Pretrained& full) {
@@ -64,7 +64,7 @@ PepThresholds::Options pep_options(const Pretrained& full) {
   // The authors' k is 1; but s never rises above 0, and their thresholds not above 1/2, which the
   // values of this training exceed.
   options.scale = 2 * largest;
-  // BASELINES 1.1: thresholds reach the median when the training is usually over.
+  // Thresholds reach the median of the values when the training is usually over.
   const double middle = std::log(median / (options.scale - median));
   options.learning_rate = (middle - options.first) / static_cast<double>(full.best_length);
   // The last thresholds to be reached are a few times the median, and the values grow with them.
@@ -73,6 +73,14 @@ PepThresholds::Options pep_options(const Pretrained& full) {
 }
 
 namespace {
+
+std::string pruning_text(std::uint64_t step, const PepThresholds& thresholds, double share_kept) {
+  char text[96];
+  std::snprintf(text, sizeof(text), "pep: step %llu  thresholds %.2e  kept %.4f",
+                static_cast<unsigned long long>(step),
+                thresholds.thresholds().mean().item<double>(), share_kept);
+  return text;
+}
 
 Proposal propose(const MethodInput& input) {
   PepThresholds::Options options = pep_options(input.pretrained());
@@ -94,21 +102,18 @@ Proposal propose(const MethodInput& input) {
     if (model.num_steps() % kStepsBetween != 0) return false;
     const auto kept = above().gt(0).sum().item<std::int64_t>();
     if (input.hooks.log && model.num_steps() % (10 * kStepsBetween) == 0) {
-      char text[96];
-      std::snprintf(
-          text, sizeof(text), "pep: step %llu  thresholds %.2e  kept %.4f",
-          static_cast<unsigned long long>(model.num_steps()),
-          thresholds.thresholds().mean().item<double>(),
-          static_cast<double>(kept) / static_cast<double>(shape.total_size(shape.max_dim)));
-      input.hooks.log(text);
+      const auto all = static_cast<double>(shape.total_size(shape.max_dim));
+      input.hooks.log(pruning_text(model.num_steps(), thresholds, static_cast<double>(kept) / all));
     }
     return static_cast<std::uint64_t>(kept) <= wanted;
   };
   const bool whole =
-      train_method(input, "prune", model, options.max_steps,
-                   {.save = [&](Checkpoint& state) { thresholds.save(state); },
-                    .restore = [&](const Checkpoint& state) { thresholds.restore(state); }},
-                   after_step);
+      train_method(input, model,
+                   {.phase = "prune",
+                    .num_steps = options.max_steps,
+                    .after_step = after_step,
+                    .save = [&](Checkpoint& state) { thresholds.save(state); },
+                    .restore = [&](const Checkpoint& state) { thresholds.restore(state); }});
   Proposal proposal;
   proposal.plans = {keep_highest(above(), shape, input.params.value())};
   proposal.trainings = 1;

@@ -8,7 +8,7 @@ namespace {
 
 SizePlan plan_of(double user_share, const MethodInput& input, const Frequencies& frequencies) {
   TableShape shape = input.shape;
-  // With a graph the side without parameters has its vectors from its neighbours.
+  // With a graph the side without parameters gets its vectors from its neighbours.
   const bool whole = user_share == 0 || user_share == 1;
   if (whole && find_backbone(input.retraining.model.backbone).uses_graph) shape.min_dim = 0;
   return PlanSampler(shape, input.params.value(), frequencies.users, frequencies.items)
@@ -20,7 +20,7 @@ Proposal propose(const MethodInput& input) {
   Proposal proposal;
   const auto add = [&](double share) {
     const SizePlan plan = plan_of(share, input, frequencies);
-    // Near full size shares come to the same plan.
+    // Near full size several shares have the same plan.
     for (const SizePlan& other : proposal.plans) {
       if (other == plan) return;
     }
@@ -52,8 +52,8 @@ std::vector<Option<MethodOptions>> options_of_sided() {
 }  // namespace
 
 // Equal sizes within each side; the split of the budget between users and items is chosen on
-// validation, in tenths. On graph backbones one side may get all of it (METHOD section 8). No
-// method of the paper: the rule that a search has to beat.
+// validation, in tenths. With a graph one side may get all of it. This is not a method of the
+// paper but the rule that a search has to beat.
 extern const MethodKind kSided;
 const MethodKind kSided = {.name = "sided",
                            .about = "equal sizes within each side",

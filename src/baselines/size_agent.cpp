@@ -133,12 +133,12 @@ void SizeAgent::learn(std::span<const std::uint16_t> sizes, const at::Tensor& qu
 
 Td3Agent::Experience SizeAgent::experience() const {
   RandomStream random(options_.seed, "ciess replay " + options_.name, num_trainings_);
-  const auto kept = static_cast<std::uint32_t>(std::min(num_trainings_, kReplay));
+  const auto replayed = static_cast<std::uint32_t>(std::min(num_trainings_, kReplay));
   std::vector<std::int64_t> rows;
   std::vector<std::int64_t> places_before;
   std::vector<std::int64_t> places_after;
   for (std::int64_t i = 0; i < options_.batch; ++i) {
-    const std::uint64_t training = num_trainings_ - kept + random.below(kept);
+    const std::uint64_t training = num_trainings_ - replayed + random.below(replayed);
     const std::int64_t row = random.below(static_cast<std::uint32_t>(num_rows()));
     rows.push_back(row);
     places_before.push_back(static_cast<std::int64_t>(row_before(training)) * num_rows() + row);
@@ -147,9 +147,9 @@ Td3Agent::Experience SizeAgent::experience() const {
   const at::Tensor row = tensor_of(rows, at::kLong, peaks_);
   const at::Tensor before = tensor_of(places_before, at::kLong, peaks_);
   const at::Tensor after = tensor_of(places_after, at::kLong, peaks_);
-  const auto states_at = [&](const at::Tensor& places) {
-    return states_of(frequencies_.index_select(0, row), sizes_.view(-1).index_select(0, places),
-                     qualities_.view(-1).index_select(0, places), peaks_.index_select(0, row),
+  const auto states_at = [&](const at::Tensor& indices) {
+    return states_of(frequencies_.index_select(0, row), sizes_.view(-1).index_select(0, indices),
+                     qualities_.view(-1).index_select(0, indices), peaks_.index_select(0, row),
                      options_);
   };
   const at::Tensor chosen = sizes_.view(-1).index_select(0, after);

@@ -18,13 +18,13 @@ constexpr std::uint32_t kWalkReach = 5;
 std::uint32_t walk_step(std::uint32_t size, std::uint32_t lowest, std::uint32_t highest,
                         double uniform);
 
-// How CIESS chooses the sizes of one side, users or items: an agent that acts for every row alike,
-// by the row's state, and learns of every training what its sizes were worth. Tensors on the device
-// of `peaks`; one thread.
+// How CIESS chooses the sizes of one side, users or items: one agent acts for all rows, each by its
+// own state, and learns from every training how good its sizes were. Tensors on the device of
+// `peaks`; one thread.
 class SizeAgent {
  public:
   struct Options {
-    std::string name;  // sets its random numbers apart
+    std::string name;  // of its random streams
     std::uint32_t lowest = 1;
     std::uint32_t highest = 128;
     double memory_weight = 0;  // lambda: reward = quality - lambda ((size - 1) / highest)^2
@@ -32,8 +32,8 @@ class SizeAgent {
     std::uint64_t seed = 1;
     std::int64_t batch = 4096;  // of an update
   };
-  // Trainings of an episode, after which every row is at the highest size and of no quality again;
-  // and how many of the last ones are learnt from.
+  // Trainings of an episode, which begins with every row at the highest size and of quality 0; and
+  // how many of the last trainings are learnt from.
   static constexpr std::uint64_t kEpisode = 11;
   static constexpr std::uint64_t kReplay = 100;
 
@@ -41,19 +41,20 @@ class SizeAgent {
   SizeAgent(const Options& options, std::span<const std::uint32_t> frequencies,
             const at::Tensor& peaks);
 
-  // The sizes of the next training, the same for every call: of those that a walk of five steps
-  // visits, from the actor's on, what the first critic expects most of; and one random number for
-  // all, N(0, 6), which the authors keep in the sizes that they store too.
+  // The sizes of the next training, the same for every call. For each row: a walk of five steps
+  // from the actor's size, of which the size with the highest value of the first critic is taken;
+  // then one random number for all rows, N(0, 6), is added, which the authors store with the sizes.
   std::vector<std::uint16_t> choose() const;
 
-  // The next training was made with these sizes; `qualities`, float [rows], came of it. One update.
+  // Records that the next training was made with these sizes and reached `qualities`, float [rows],
+  // and makes one update.
   void learn(std::span<const std::uint16_t> sizes, const at::Tensor& qualities);
 
   std::uint64_t num_trainings() const { return num_trainings_; }
   std::vector<std::uint16_t> sizes_of(std::uint64_t training) const;
 
-  // What the actor sees before the next training, float [rows, 3], each from -1 to 1: frequency and
-  // size from the lowest to the highest, and 2 quality / peak - 1.
+  // The actor's states before the next training, float [rows, 3], each from -1 to 1: frequency and
+  // size, scaled from the lowest to the highest, and 2 quality / peak - 1.
   at::Tensor states() const;
 
   // What the next update learns from: trainings and rows drawn uniformly among the last kReplay
@@ -66,7 +67,7 @@ class SizeAgent {
 
  private:
   std::int64_t num_rows() const { return sizes_.size(1); }
-  // Of the history before a training: 0 at the beginning of an episode.
+  // The row of the history before a training: 0 at the beginning of an episode.
   static std::uint64_t row_before(std::uint64_t training) {
     return training % kEpisode == 0 ? 0 : training;
   }

@@ -33,7 +33,7 @@ enum Matrix : std::size_t {
 std::vector<Network::Matrix> matrices(const SizePolicy::Options& options) {
   const std::int64_t inputs = kEmbedding + options.num_sizes;
   const double input_bound = 1 / std::sqrt(static_cast<double>(inputs));
-  // Of the same deviation as the N(0, 1) of the authors; what follows normalises it anyway.
+  // The deviation is that of the authors' N(0, 1); the values are normalised afterwards anyway.
   const double embedding_bound = std::sqrt(3.0);
   return {{options.num_popularities, kEmbedding, embedding_bound, 0},
           {1, kEmbedding, 0, 1},
@@ -42,7 +42,7 @@ std::vector<Network::Matrix> matrices(const SizePolicy::Options& options) {
           {1, kHidden, input_bound, 0},
           {1, kHidden, 0, 1},
           {1, kHidden, 0, 0},
-          // Two logits as their difference: the softmax knows no more of them.
+          // The difference of the two logits: the softmax depends on nothing else.
           {kHidden, 1, 0, 0},
           {1, 1, 0, 0}};
 }
@@ -55,8 +55,8 @@ at::Tensor normalised(const at::Tensor& rows, const at::Tensor& scale, const at:
 }
 
 // Products with these are lookups whose gradients are summed in one order on every device.
-at::Tensor picked(const at::Tensor& places, std::int64_t count) {
-  return places.unsqueeze(1).eq(at::arange(count, places.options())).to(at::kFloat);
+at::Tensor picked(const at::Tensor& indices, std::int64_t count) {
+  return indices.unsqueeze(1).eq(at::arange(count, indices.options())).to(at::kFloat);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace bet {
 
 // TD3 (Fujimoto et al., ICML'18) for actions of one number: an actor, two critics of which the
-// lower counts, and slow copies of them that make the critics' targets. It knows nothing of what it
-// acts on. Tensors on the device it was made for; one thread.
+// lower counts, and slow copies of them that make the critics' targets. Tensors on the device it
+// was made for; one thread.
 class Td3Agent {
  public:
   struct Options {
@@ -20,7 +20,7 @@ class Td3Agent {
     double highest = 0;
     std::uint64_t max_updates = 0;
 
-    // BASELINES 1.4.
+    // As in the code of CIESS's authors.
     std::int64_t hidden = 256;  // units of each of two layers
     double critic_rate = 3e-3;
     double actor_rate = 1e-3;
@@ -32,7 +32,7 @@ class Td3Agent {
     std::uint64_t critic_updates = 2;  // for each one of the actor and the slow copies
   };
 
-  // `name` sets its random numbers apart from those of other agents.
+  // `name` names its random streams.
   Td3Agent(const Options& options, std::uint64_t seed, const std::string& name,
            const at::Device& device);
 
@@ -43,7 +43,7 @@ class Td3Agent {
   // What the first critic expects of an action in each state: float [rows]. No gradient.
   at::Tensor values(const at::Tensor& states, const at::Tensor& actions) const;
 
-  // What was done and what came of it, by row.
+  // Actions and their results, by row.
   struct Experience {
     at::Tensor states;  // float [rows, state_size]
     at::Tensor actions;
@@ -53,7 +53,7 @@ class Td3Agent {
 
   // What the critics are to learn: the reward and, discounted, the lower of both slow critics'
   // values of the slow actor's next action, to which one random number is added for all rows. No
-  // state is the last one. The random number is that of the next update.
+  // state is terminal. The random number is that of the next update.
   at::Tensor targets(const Experience& experience) const;
 
   // One step of the critics and, every critic_updates-th time, of the actor and the slow copies.

@@ -7,14 +7,14 @@
 #include "kernels/dropout.h"
 #include "kernels/kernels.h"
 
-// How the rows of a batch are drawn: pure functions of seed, step and place (Philox), compiled for
+// How the rows of a batch are drawn: pure functions of seed, step and slot (Philox), compiled for
 // the CPU and for the GPU, so that every device and any number of threads draws the same batches.
 
 namespace bet {
 
 // How the users of a batch are chosen.
 enum class BatchKind : std::uint8_t {
-  kUsers,         // distinct users, uniformly; again and again where there are fewer than entries
+  kUsers,         // distinct users, uniformly; repeated where there are fewer users than entries
   kInteractions,  // the users of uniformly drawn interactions
 };
 
@@ -33,8 +33,8 @@ struct DrawArgs {
   std::uint32_t size = 0;
   std::uint32_t pool = 1;              // as in BprArgs
   const StepRecord* record = nullptr;  // whose `steps` are done
-  std::uint32_t* rows = nullptr;       // out: by place, as in BprArgs
-  std::uint32_t* known = nullptr;      // out: by entry, where the pool is kPool
+  std::uint32_t* rows = nullptr;       // out: by slot, as in BprArgs
+  std::uint32_t* seen_mask = nullptr;  // out: by entry, where the pool is kPool
 };
 
 namespace draw {
@@ -59,16 +59,16 @@ BET_HOST_DEVICE inline std::uint32_t high(std::uint64_t x) {
   return static_cast<std::uint32_t>(x >> 32);
 }
 
-// A pseudo-random permutation of 0 .. count-1, by its place: a Feistel network that walks its cycle
-// until it is inside. Distinct places give distinct values, without a table or an order.
-BET_HOST_DEVICE inline std::uint32_t permuted(std::uint32_t place, std::uint32_t count,
+// A pseudo-random permutation of 0 .. count-1: a Feistel network that walks its cycle until the
+// value is below count. Distinct indices give distinct values, without a table or an order.
+BET_HOST_DEVICE inline std::uint32_t permuted(std::uint32_t index, std::uint32_t count,
                                               const std::array<std::uint32_t, 4>& key) {
   int bits = 2;
   while (bits < 32 && (std::uint64_t{count} - 1) >> bits != 0) ++bits;
   const int right_bits = bits / 2;
   const std::uint32_t right_mask = (std::uint32_t{1} << right_bits) - 1;
   const std::uint32_t left_mask = (std::uint32_t{1} << (bits - right_bits)) - 1;
-  std::uint32_t value = place;
+  std::uint32_t value = index;
   do {
     std::uint32_t left = value >> right_bits;
     std::uint32_t right = value & right_mask;
@@ -98,8 +98,8 @@ BET_HOST_DEVICE inline bool has_item(const DrawArgs& args, std::uint32_t user, s
   return false;
 }
 
-// An item that `user` has not. A user that has every item has no negative: the positive takes its
-// place, and the pair is void.
+// An item that `user` has not. A user that has every item has no negative: the positive stands
+// in its slot, and the pair contributes nothing.
 BET_HOST_DEVICE inline std::uint32_t own_negative(const DrawArgs& args, std::uint64_t step,
                                                   std::uint32_t entry, std::uint32_t user,
                                                   std::uint32_t positive) {
@@ -149,11 +149,11 @@ BET_HOST_DEVICE inline void entry(const DrawArgs& args, std::uint64_t step, std:
   }
 }
 
-// The item at a place of the pools, any of all.
+// The item at a slot of the pools, drawn from all items.
 BET_HOST_DEVICE inline std::uint32_t pool_item(const DrawArgs& args, std::uint64_t step,
-                                               std::uint32_t place) {
-  const auto words = philox4x32({place / 4, 0xffffffffU, low(step), high(step)}, args.item_key);
-  return args.num_users + scaled(words[place % 4], args.num_items);
+                                               std::uint32_t slot) {
+  const auto words = philox4x32({slot / 4, 0xffffffffU, low(step), high(step)}, args.item_key);
+  return args.num_users + scaled(words[slot % 4], args.num_items);
 }
 
 }  // namespace draw

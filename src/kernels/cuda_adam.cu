@@ -38,20 +38,20 @@ __global__ void adam_kernel(const AdamArgs args, std::size_t num_rows, double* p
             ? static_cast<float>(args.batch_offsets[row + 1] - args.batch_offsets[row])
             : 0.0F;
     const float l2 = args.l2 * count;
-    const std::size_t place = row * args.stride + args.first_column + column;
-    float4 p = *quad(args.parameter + place);
-    float4 m = *quad(args.moment1 + place);
-    float4 v = *quad(args.moment2 + place);
-    const float4 g = *reinterpret_cast<const float4*>(args.gradient + place);
+    const std::size_t offset = row * args.stride + args.first_column + column;
+    float4 p = *quad(args.parameter + offset);
+    float4 m = *quad(args.moment1 + offset);
+    float4 v = *quad(args.moment2 + offset);
+    const float4 g = *reinterpret_cast<const float4*>(args.gradient + offset);
     const float square = p.x * p.x + p.y * p.y + p.z * p.z + p.w * p.w;  // zero beyond the size
     squares += static_cast<double>(count * square);
     adam.step(p.x, m.x, v.x, g.x, l2);
     if (column + 1 < size) adam.step(p.y, m.y, v.y, g.y, l2);
     if (column + 2 < size) adam.step(p.z, m.z, v.z, g.z, l2);
     if (column + 3 < size) adam.step(p.w, m.w, v.w, g.w, l2);
-    *quad(args.parameter + place) = p;
-    *quad(args.moment1 + place) = m;
-    *quad(args.moment2 + place) = v;
+    *quad(args.parameter + offset) = p;
+    *quad(args.moment1 + offset) = m;
+    *quad(args.moment2 + offset) = v;
   }
   squares = sum_of_block(squares);
   if (threadIdx.x == 0) parts[blockIdx.x] = squares;

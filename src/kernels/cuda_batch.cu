@@ -16,35 +16,34 @@ unsigned blocks_for(std::size_t threads) {
 __device__ std::size_t thread_index() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 // The entries, then the items of the pools.
-__global__ void draw_rows(const DrawArgs args, std::size_t num_pool_places) {
+__global__ void draw_rows(const DrawArgs args, std::size_t num_pool_slots) {
   const std::size_t index = thread_index();
   const std::uint64_t step = args.record->steps;
   if (index < args.size) {
     draw::entry(args, step, static_cast<std::uint32_t>(index));
-  } else if (index - args.size < num_pool_places) {
-    const std::size_t place = index - args.size;
-    args.rows[2 * std::size_t{args.size} + place] =
-        draw::pool_item(args, step, static_cast<std::uint32_t>(place));
+  } else if (index - args.size < num_pool_slots) {
+    const std::size_t slot = index - args.size;
+    args.rows[2 * std::size_t{args.size} + slot] =
+        draw::pool_item(args, step, static_cast<std::uint32_t>(slot));
   }
 }
 
 // A warp for an entry, a lane for each negative of its pool.
-__global__ void mark_known(const DrawArgs args) {
+__global__ void mark_seen(const DrawArgs args) {
   const std::size_t entry = thread_index() / kLane;
   if (entry >= args.size) return;
-  const std::size_t place =
-      2 * std::size_t{args.size} + entry / kPool * kPool + threadIdx.x % kLane;
-  const bool known = draw::has_item(args, args.rows[entry], args.rows[place]);
-  const unsigned mask = __ballot_sync(0xffffffffU, known);
-  if (threadIdx.x % kLane == 0) args.known[entry] = mask;
+  const std::size_t slot = 2 * std::size_t{args.size} + entry / kPool * kPool + threadIdx.x % kLane;
+  const bool seen = draw::has_item(args, args.rows[entry], args.rows[slot]);
+  const unsigned mask = __ballot_sync(0xffffffffU, seen);
+  if (threadIdx.x % kLane == 0) args.seen_mask[entry] = mask;
 }
 
-// Where each row begins among the sorted ones; a thread also writes the rows without a place that
+// Where each row begins among the sorted ones; a thread also writes the rows without a slot that
 // come before its own.
 __global__ void find_rows(const GroupArgs args, const std::uint32_t* sorted) {
   const std::size_t i = thread_index();
-  if (i > args.num_places) return;
-  const std::int64_t row = i < args.num_places ? std::int64_t{sorted[i]} : args.num_rows;
+  if (i > args.num_slots) return;
+  const std::int64_t row = i < args.num_slots ? std::int64_t{sorted[i]} : args.num_rows;
   const std::int64_t before = i > 0 ? std::int64_t{sorted[i - 1]} : -1;
   if (row == before) return;
   for (std::int64_t empty = before + 1; empty < row; ++empty) {
@@ -52,7 +51,7 @@ __global__ void find_rows(const GroupArgs args, const std::uint32_t* sorted) {
     args.touched[empty] = 0;
   }
   args.offsets[row] = i;
-  if (i < args.num_places) args.touched[row] = 1;
+  if (i < args.num_slots) args.touched[row] = 1;
 }
 
 // Scratch: sorted rows, and CUB's own.
@@ -60,12 +59,12 @@ struct Scratch {
   std::size_t rows_bytes = 0;
   std::size_t cub_bytes = 0;
 
-  explicit Scratch(std::uint32_t num_places)
-      : rows_bytes((num_places * sizeof(std::uint32_t) + 255) / 256 * 256) {
+  explicit Scratch(std::uint32_t num_slots)
+      : rows_bytes((num_slots * sizeof(std::uint32_t) + 255) / 256 * 256) {
     const std::uint32_t* in = nullptr;
     std::uint32_t* out = nullptr;
     cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, in, out, in, out,
-                                    static_cast<int>(num_places));
+                                    static_cast<int>(num_slots));
   }
   std::size_t bytes() const { return rows_bytes + cub_bytes; }
 };
@@ -80,32 +79,31 @@ int bits_for(std::uint32_t num_rows) {
 
 void draw_batch(const DrawArgs& args, Stream stream) {
   const bool pools = args.pool == kPool;
-  const std::size_t num_pool_places = pools ? (args.size + kPool - 1) / kPool * kPool : 0;
-  draw_rows<<<blocks_for(args.size + num_pool_places), kThreads, 0, stream>>>(args,
-                                                                              num_pool_places);
+  const std::size_t num_pool_slots = pools ? (args.size + kPool - 1) / kPool * kPool : 0;
+  draw_rows<<<blocks_for(args.size + num_pool_slots), kThreads, 0, stream>>>(args, num_pool_slots);
   if (pools) {
-    mark_known<<<blocks_for(std::size_t{args.size} * kLane), kThreads, 0, stream>>>(args);
+    mark_seen<<<blocks_for(std::size_t{args.size} * kLane), kThreads, 0, stream>>>(args);
   }
   check_launch("draw_batch");
 }
 
-std::size_t group_scratch_bytes(std::uint32_t num_places) { return Scratch(num_places).bytes(); }
+std::size_t group_scratch_bytes(std::uint32_t num_slots) { return Scratch(num_slots).bytes(); }
 
-void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream) {
-  const Scratch parts(args.num_places);
-  BET_CHECK(scratch_bytes >= parts.bytes(), "group_places with ", scratch_bytes, " of ",
+void group_slots(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream) {
+  const Scratch parts(args.num_slots);
+  BET_CHECK(scratch_bytes >= parts.bytes(), "group_slots with ", scratch_bytes, " of ",
             parts.bytes(), " bytes");
   auto* const sorted = static_cast<std::uint32_t*>(scratch);
   void* const cub_scratch = static_cast<char*>(scratch) + parts.rows_bytes;
   std::size_t cub_bytes = parts.cub_bytes;
-  // Stable, so a row's places stay in order.
+  // Stable, so a row's slots stay in order.
   const cudaError_t error = cub::DeviceRadixSort::SortPairs(
-      cub_scratch, cub_bytes, args.rows, sorted, args.numbers, args.places,
-      static_cast<int>(args.num_places), 0, bits_for(args.num_rows), stream);
-  BET_CHECK(error == cudaSuccess, "sorting ", args.num_places,
-            " places: ", cudaGetErrorString(error));
-  find_rows<<<blocks_for(std::size_t{args.num_places} + 1), kThreads, 0, stream>>>(args, sorted);
-  check_launch("group_places");
+      cub_scratch, cub_bytes, args.rows, sorted, args.numbers, args.slots,
+      static_cast<int>(args.num_slots), 0, bits_for(args.num_rows), stream);
+  BET_CHECK(error == cudaSuccess, "sorting ", args.num_slots,
+            " slots: ", cudaGetErrorString(error));
+  find_rows<<<blocks_for(std::size_t{args.num_slots} + 1), kThreads, 0, stream>>>(args, sorted);
+  check_launch("group_slots");
 }
 
 }  // namespace bet::cuda

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads) bpr_pools(const BprArgs args) {
   }
   positive = sum_of_entry(positive);
 
-  const std::uint32_t known = row < count ? args.known[first + row] : ~std::uint32_t{0};
+  const std::uint32_t seen_mask = row < count ? args.seen_mask[first + row] : ~std::uint32_t{0};
   const float scale = 1.0F / (static_cast<float>(args.size) * static_cast<float>(kPool));
   float loss = 0;
   float pulls = 0;
@@ -82,11 +82,11 @@ __global__ void __launch_bounds__(kThreads) bpr_pools(const BprArgs args) {
     const std::uint32_t k = part + kPart * i;
     float slope = 0;
     const float term = softplus_of_minus(positive - score[i], &slope);
-    const bool counts = (known >> k & 1) == 0;
-    const float kept = counts ? scale * slope : 0.0F;
+    const bool counts = (seen_mask >> k & 1) == 0;
+    const float counted = counts ? scale * slope : 0.0F;
     loss += counts ? term : 0.0F;
-    pulls += kept;
-    pull[row][k] = kept;
+    pulls += counted;
+    pull[row][k] = counted;
   }
   loss = sum_of_entry(loss);
   pulls = sum_of_entry(pulls);
@@ -125,7 +125,9 @@ __global__ void mean_kernel(const float* values, std::size_t count, float* out) 
 
 }  // namespace
 
-void bpr_terms(const BprArgs& args, Stream stream) {
+std::size_t terms_scratch_bytes(const BprArgs& /*args*/) { return 0; }
+
+void run_terms(const BprArgs& args, void* /*scratch*/, Stream stream) {
   if (args.pool == kPool) {
     bpr_pools<<<(args.size + kPool - 1) / kPool, kThreads, 0, stream>>>(args);
   } else {

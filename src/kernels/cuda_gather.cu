@@ -130,12 +130,12 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
   if (args.factor != nullptr) sum_scale *= *args.factor;
   float4 result = {0, 0, 0, 0};
   add(result, sum_scale, sum);
-  const std::size_t place = row * args.stride + column;
+  const std::size_t offset = row * args.stride + column;
   if (has_base(args, static_cast<std::uint32_t>(row))) {
-    add(result, args.base_scale != nullptr ? args.base_scale[row] : 1.0F, load(args.base + place));
+    add(result, args.base_scale != nullptr ? args.base_scale[row] : 1.0F, load(args.base + offset));
   }
   if (args.product != nullptr) {
-    const float4 other = load(args.product + place);
+    const float4 other = load(args.product + offset);
     float* const out = args.out + 2 * row * args.stride + column;
     *reinterpret_cast<float4*>(out) = result;
     *reinterpret_cast<float4*>(out + args.stride) =
@@ -143,15 +143,15 @@ __device__ void write_row(const GatherArgs& args, std::size_t row, std::uint32_t
     return;
   }
   if (args.out_bf16 != nullptr) {
-    *reinterpret_cast<uint2*>(args.out_bf16 + place) =
+    *reinterpret_cast<uint2*>(args.out_bf16 + offset) =
         uint2{narrow(result.x) | narrow(result.y) << 16, narrow(result.z) | narrow(result.w) << 16};
   } else {
-    *reinterpret_cast<float4*>(args.out + place) = result;
+    *reinterpret_cast<float4*>(args.out + offset) = result;
   }
 }
 
-// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. What is known
-// of rows that are zero (in_touched) is not used: asking for it costs more than reading them.
+// Columns first_column + 4 * kLanes * blockIdx.y and on, of those below end_column. Which
+// rows are zero (in_touched) is not used: checking it costs more than reading them.
 template <typename T, bool kWeighted, bool kDrops, typename In>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const GatherArgs args, std::uint32_t num_rows, std::uint32_t first_column,

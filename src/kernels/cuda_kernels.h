@@ -19,31 +19,33 @@ using Stream = CUstream_st*;  // cudaStream_t
 
 void gather_rows(const GatherArgs& args, std::size_t num_rows, Stream stream);
 
-void activate_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream);
-void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream);
-void split_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
+// NGCF's passes over rows: activate_rows, activate_back_rows and split_rows.
+void run_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream);
+void run_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream);
+void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
 
 void draw_batch(const DrawArgs& args, Stream stream);
 
-// Groups the places of a batch by row, each row's in ascending order.
+// Groups the slots of a batch by row, each row's in ascending order.
 struct GroupArgs {
-  const std::uint32_t* rows = nullptr;     // by place
-  const std::uint32_t* numbers = nullptr;  // 0, 1, 2, ... by place
-  std::uint32_t num_places = 0;
+  const std::uint32_t* rows = nullptr;     // by slot
+  const std::uint32_t* numbers = nullptr;  // 0, 1, 2, ... by slot
+  std::uint32_t num_slots = 0;
   std::uint32_t num_rows = 0;
   std::uint64_t* offsets = nullptr;  // out: [num_rows + 1]
-  std::uint32_t* places = nullptr;   // out: [num_places + kColumnSlack]
-  std::uint8_t* touched = nullptr;   // out: [num_rows], whether it has a place
+  std::uint32_t* slots = nullptr;    // out: [num_slots + kColumnSlack]
+  std::uint8_t* touched = nullptr;   // out: [num_rows], whether it has a slot
 };
-// Bytes of `scratch` that group_places needs; on a 256-byte boundary.
-std::size_t group_scratch_bytes(std::uint32_t num_places);
-void group_places(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream);
+// Bytes of `scratch` that group_slots needs; on a 256-byte boundary.
+std::size_t group_scratch_bytes(std::uint32_t num_slots);
+void group_slots(const GroupArgs& args, void* scratch, std::size_t scratch_bytes, Stream stream);
 
-void bpr_terms(const BprArgs& args, Stream stream);
-
-// Floats of `scratch` that neumf_terms needs.
-std::size_t neumf_scratch(const NeuMfArgs& args);
-void neumf_terms(const NeuMfArgs& args, float* scratch, Stream stream);
+// The loss terms of a batch and their gradients. `scratch` has terms_scratch_bytes(args) bytes of
+// device memory, on a 16-byte boundary; it may be null where that is 0.
+std::size_t terms_scratch_bytes(const BprArgs& args);
+void run_terms(const BprArgs& args, void* scratch, Stream stream);
+std::size_t terms_scratch_bytes(const NeuMfArgs& args);
+void run_terms(const NeuMfArgs& args, void* scratch, Stream stream);
 
 // *out = the mean of `count` floats, summed in double in a fixed order.
 void mean(const float* values, std::size_t count, float* out, Stream stream);
@@ -52,7 +54,7 @@ void mean(const float* values, std::size_t count, float* out, Stream stream);
 constexpr std::size_t kAdamParts = 1024;
 void adam_rows(const AdamArgs& args, std::size_t num_rows, double* parts, Stream stream);
 
-// *record goes on by one step of loss *loss + squares_scale * (the sum of `parts`).
+// Adds a step of loss *loss + squares_scale * (the sum of `parts`) to *record.
 void finish_step(StepRecord* record, const float* loss, const double* parts, double squares_scale,
                  Stream stream);
 
@@ -80,7 +82,8 @@ struct TopArgs {
   std::uint32_t num_users = 0;
   std::uint32_t k = 0;              // at most kMostTop
   std::uint32_t* ranked = nullptr;  // out: [count][k] items; ~0 where there are fewer than k; or
-  std::uint32_t* hits = nullptr;    // out: by user, bit p is set if the item at place p is held out
+  std::uint32_t* hits =
+      nullptr;  // out: by user, bit p is set if the item at position p is held out
   const std::uint64_t* held_offsets = nullptr;  // held-out items of the c-th user: [c], [c + 1]
   const std::uint32_t* held_items = nullptr;    // ascending for each
 };

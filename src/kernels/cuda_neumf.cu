@@ -145,18 +145,18 @@ struct Block {
   alignas(16) float head[kSlab];
 };
 
-// What a thread of it works on.
-struct Place {
+// What a thread of neumf_pools works on.
+struct ThreadTask {
   std::size_t first;    // entry of the block
   std::uint32_t count;  // entries of the block
   std::uint32_t row;    // an entry, or a negative
   std::uint32_t part;
 };
 
-__device__ inline void load_block(const NeuMfArgs& args, const Place& place, Columns columns,
+__device__ inline void load_block(const NeuMfArgs& args, const ThreadTask& task, Columns columns,
                                   Block& block) {
   __syncthreads();
-  load_slab(BatchView{args}, place.first, place.count, columns, block.users, block.positives,
+  load_slab(BatchView{args}, task.first, task.count, columns, block.users, block.positives,
             block.negatives);
   const std::uint32_t c = threadIdx.x;
   if (c < kSlab) {
@@ -168,23 +168,23 @@ __device__ inline void load_block(const NeuMfArgs& args, const Place& place, Col
 // Adds to the scores of an entry's positive and of its kOwn negatives of this thread, the former
 // in parts.
 template <bool kHidden>
-__device__ inline void add_scores(const NeuMfArgs& args, const Place& place, Columns columns,
+__device__ inline void add_scores(const NeuMfArgs& args, const ThreadTask& task, Columns columns,
                                   Block& block, float& positive, float (&score)[kOwn]) {
   for (; columns.begin < columns.end; columns.begin += kSlab) {
-    load_block(args, place, columns, block);
+    load_block(args, task, columns, block);
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwn; ++i) {
-      const std::uint32_t c = kOwn * place.part + i;
+      const std::uint32_t c = kOwn * task.part + i;
       positive +=
-          block.head[c] * term<kHidden>(block.users[place.row][c], block.positives[place.row][c]);
+          block.head[c] * term<kHidden>(block.users[task.row][c], block.positives[task.row][c]);
     }
 #pragma unroll 8
     for (std::uint32_t c = 0; c < kSlab; ++c) {
-      const float u = block.users[place.row][c];
+      const float u = block.users[task.row][c];
       const float head = block.head[c];
 #pragma unroll
       for (std::uint32_t i = 0; i < kOwn; ++i) {
-        score[i] += head * term<kHidden>(u, block.negatives[place.part + kPart * i][c]);
+        score[i] += head * term<kHidden>(u, block.negatives[task.part + kPart * i][c]);
       }
     }
   }
@@ -193,14 +193,14 @@ __device__ inline void add_scores(const NeuMfArgs& args, const Place& place, Col
 // The sums over the other side of a thread's four columns of a slab, for its row as an entry and as
 // a negative.
 template <bool kHidden>
-__device__ inline void add_slopes(const Block& block, const Place& place, Four& to_user,
+__device__ inline void add_slopes(const Block& block, const ThreadTask& task, Four& to_user,
                                   Four& to_negative) {
-  const std::uint32_t c = kOwn * place.part;
-  const Four own_user = load_four(&block.users[place.row][c]);
-  const Four own_negative = load_four(&block.negatives[place.row][c]);
+  const std::uint32_t c = kOwn * task.part;
+  const Four own_user = load_four(&block.users[task.row][c]);
+  const Four own_negative = load_four(&block.negatives[task.row][c]);
   for (std::uint32_t other = 0; other < kPool; ++other) {
-    const float user_pull = block.pull[place.row][other];
-    const float negative_pull = block.pull[other][place.row];
+    const float user_pull = block.pull[task.row][other];
+    const float negative_pull = block.pull[other][task.row];
     const Four negative = load_four(&block.negatives[other][c]);
     const Four user = load_four(&block.users[other][c]);
 #pragma unroll
@@ -214,19 +214,20 @@ __device__ inline void add_slopes(const Block& block, const Place& place, Four& 
 // The contributions of `columns`, and the block's part of the head's gradient. As
 // max(u + v, 0) = slope * u + slope * v, that of a hidden unit is a sum over rows, not over pairs.
 template <bool kHidden>
-__device__ inline void contribute_block(const NeuMfArgs& args, const Place& place, Columns columns,
-                                        Block& block, float pulls, float* to_head) {
+__device__ inline void contribute_block(const NeuMfArgs& args, const ThreadTask& task,
+                                        Columns columns, Block& block, float pulls,
+                                        float* to_head) {
   const BatchView batch{args};
-  const std::uint32_t c = kOwn * place.part;
+  const std::uint32_t c = kOwn * task.part;
   for (; columns.begin < columns.end; columns.begin += kSlab) {
-    load_block(args, place, columns, block);
+    load_block(args, task, columns, block);
     Four to_user = {};
     Four to_negative = {};
-    add_slopes<kHidden>(block, place, to_user, to_negative);
+    add_slopes<kHidden>(block, task, to_user, to_negative);
     const Four head = load_four(&block.head[c]);
-    const Four user = load_four(&block.users[place.row][c]);
-    const Four positive = load_four(&block.positives[place.row][c]);
-    const Four negative = load_four(&block.negatives[place.row][c]);
+    const Four user = load_four(&block.users[task.row][c]);
+    const Four positive = load_four(&block.positives[task.row][c]);
+    const Four negative = load_four(&block.negatives[task.row][c]);
     Four to_positive;
     Four own_head;
 #pragma unroll
@@ -243,14 +244,14 @@ __device__ inline void contribute_block(const NeuMfArgs& args, const Place& plac
     }
     if (columns.begin + c < columns.end) {
       const std::size_t at = columns.begin + c;
-      store_four(batch.contribution(batch.negative(place.first + place.row)) + at, to_negative);
-      if (place.row < place.count) {
-        store_four(batch.contribution(place.first + place.row) + at, to_user);
-        store_four(batch.contribution(batch.positive(place.first + place.row)) + at, to_positive);
+      store_four(batch.contribution(batch.negative(task.first + task.row)) + at, to_negative);
+      if (task.row < task.count) {
+        store_four(batch.contribution(task.first + task.row) + at, to_user);
+        store_four(batch.contribution(batch.positive(task.first + task.row)) + at, to_positive);
       }
     }
-    __syncthreads();  // the users are no longer needed: their place holds the rows' parts
-    store_four(&block.users[place.row][c], own_head);
+    __syncthreads();  // the users are no longer needed: their memory holds the rows' parts
+    store_four(&block.users[task.row][c], own_head);
     __syncthreads();
     const std::uint32_t own = columns.begin + threadIdx.x;
     if (threadIdx.x < kSlab && own < columns.end) {
@@ -261,28 +262,28 @@ __device__ inline void contribute_block(const NeuMfArgs& args, const Place& plac
   }
 }
 
-// Scores become slopes; gives the sum of the entry's.
-__device__ inline float find_pulls(const NeuMfArgs& args, const Place& place, float positive,
+// Turns scores into slopes; returns the sum of the entry's.
+__device__ inline float find_pulls(const NeuMfArgs& args, const ThreadTask& task, float positive,
                                    const float (&score)[kOwn], Block& block) {
-  const std::size_t entry = place.first + place.row;
-  const bool real = place.row < place.count;
-  const std::uint32_t known = real ? args.known[entry] : ~std::uint32_t{0};
+  const std::size_t entry = task.first + task.row;
+  const bool real = task.row < task.count;
+  const std::uint32_t seen_mask = real ? args.seen_mask[entry] : ~std::uint32_t{0};
   const float scale = 1.0F / (static_cast<float>(args.size) * static_cast<float>(kPool));
   float loss = 0;
   float pulls = 0;
 #pragma unroll
   for (std::uint32_t i = 0; i < kOwn; ++i) {
-    const std::uint32_t k = place.part + kPart * i;
+    const std::uint32_t k = task.part + kPart * i;
     float sigmoid = 0;
     const float one = softplus_of_minus(positive - score[i], &sigmoid);
-    const bool counts = (known >> k & 1) == 0;
-    const float kept = counts ? scale * sigmoid : 0.0F;
+    const bool counts = (seen_mask >> k & 1) == 0;
+    const float counted = counts ? scale * sigmoid : 0.0F;
     loss += counts ? one : 0.0F;
-    pulls += kept;
-    block.pull[place.row][k] = kept;
+    pulls += counted;
+    block.pull[task.row][k] = counted;
   }
   loss = sum_of_entry(loss);
-  if (place.part == 0 && real) args.loss[entry] = loss / static_cast<float>(kPool);
+  if (task.part == 0 && real) args.loss[entry] = loss / static_cast<float>(kPool);
   return sum_of_entry(pulls);
 }
 
@@ -293,26 +294,26 @@ __global__ void __launch_bounds__(kThreads) neumf_pools(const NeuMfArgs args, fl
   const std::uint32_t columns = args.num_products + args.num_hidden;
   const Columns products = {0, args.num_products};
   const Columns hidden = {args.num_products, columns};
-  Place place;
-  place.first = std::size_t{blockIdx.x} * kPool;
-  place.count = static_cast<std::uint32_t>(min(std::size_t{kPool}, args.size - place.first));
-  place.row = threadIdx.x / kPart;
-  place.part = threadIdx.x % kPart;
+  ThreadTask task;
+  task.first = std::size_t{blockIdx.x} * kPool;
+  task.count = static_cast<std::uint32_t>(min(std::size_t{kPool}, args.size - task.first));
+  task.row = threadIdx.x / kPart;
+  task.part = threadIdx.x % kPart;
 
   float score[kOwn] = {};
   float positive = 0;
-  add_scores<false>(args, place, products, block, positive, score);
-  add_scores<true>(args, place, hidden, block, positive, score);
-  const float pulls = find_pulls(args, place, sum_of_entry(positive), score, block);
+  add_scores<false>(args, task, products, block, positive, score);
+  add_scores<true>(args, task, hidden, block, positive, score);
+  const float pulls = find_pulls(args, task, sum_of_entry(positive), score, block);
   float* const to_head = parts + blockIdx.x * std::size_t{columns};
-  contribute_block<false>(args, place, products, block, pulls, to_head);
-  contribute_block<true>(args, place, hidden, block, pulls, to_head);
+  contribute_block<false>(args, task, products, block, pulls, to_head);
+  contribute_block<true>(args, task, hidden, block, pulls, to_head);
 
-  for (std::uint32_t c = columns + 4 * place.part; c < args.stride; c += 4 * kPart) {
-    store_four(batch.contribution(batch.negative(place.first + place.row)) + c, {});
-    if (place.row < place.count) {
-      store_four(batch.contribution(place.first + place.row) + c, {});
-      store_four(batch.contribution(batch.positive(place.first + place.row)) + c, {});
+  for (std::uint32_t c = columns + 4 * task.part; c < args.stride; c += 4 * kPart) {
+    store_four(batch.contribution(batch.negative(task.first + task.row)) + c, {});
+    if (task.row < task.count) {
+      store_four(batch.contribution(task.first + task.row) + c, {});
+      store_four(batch.contribution(batch.positive(task.first + task.row)) + c, {});
     }
   }
 }
@@ -345,15 +346,15 @@ std::uint32_t num_parts_of(const NeuMfArgs& args) {
 
 }  // namespace
 
-std::size_t neumf_scratch(const NeuMfArgs& args) {
+std::size_t terms_scratch_bytes(const NeuMfArgs& args) {
   const std::size_t parts = std::size_t{num_parts_of(args)} * (args.num_products + args.num_hidden);
-  return args.pool == kPool ? parts : parts + args.size;
+  return (args.pool == kPool ? parts : parts + args.size) * sizeof(float);
 }
 
-void neumf_terms(const NeuMfArgs& args, float* scratch, Stream stream) {
+void run_terms(const NeuMfArgs& args, void* scratch, Stream stream) {
   const std::uint32_t num_parts = num_parts_of(args);
   const std::uint32_t columns = args.num_products + args.num_hidden;
-  float* const parts = scratch;
+  auto* const parts = static_cast<float*>(scratch);
   if (args.pool == kPool) {
     neumf_pools<<<num_parts, kThreads, 0, stream>>>(args, parts);
   } else {

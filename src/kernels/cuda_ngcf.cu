@@ -71,11 +71,11 @@ __global__ void __launch_bounds__(kThreads)
   along = sum_of_warp(along) * inverse * inverse;
   const RowDropout drop(args.drop, row);
   for (std::uint32_t c = lane; c < args.columns; c += kLane) {
-    const std::size_t place = std::size_t{row} * args.columns + c;
+    const std::size_t offset = std::size_t{row} * args.columns + c;
     float gradient = inverse * (g[c] - along * h[c]);
-    if (args.hidden_gradient != nullptr) gradient += args.hidden_gradient[place];
+    if (args.hidden_gradient != nullptr) gradient += args.hidden_gradient[offset];
     const float slope = h[c] > 0 ? 1.0F : ActivateArgs::kSlope;
-    args.out[place] = gradient * slope * drop.scale(c);
+    args.out[offset] = gradient * slope * drop.scale(c);
   }
 }
 
@@ -94,13 +94,13 @@ __global__ void __launch_bounds__(kThreads)
   }
   const float self = dropped ? 0.0F : args.scale[row];
   for (std::uint32_t c = threadIdx.x % kLane; c < columns; c += kLane) {
-    const std::size_t place = row * columns + c;
+    const std::size_t offset = row * columns + c;
     const float for_product = g[columns + c];
-    const float for_s = g[c] + for_product * args.e[place];
+    const float for_s = g[c] + for_product * args.e[offset];
     float for_e = for_product * s[c] + self * for_s;
     if (args.extra != nullptr) for_e += args.extra[std::size_t{row} * args.extra_stride + c];
-    args.s_gradient[place] = for_s;
-    args.e_gradient[place] = for_e;
+    args.s_gradient[offset] = for_s;
+    args.e_gradient[offset] = for_e;
   }
 }
 
@@ -110,19 +110,19 @@ unsigned blocks_for(std::size_t num_rows) {
 
 }  // namespace
 
-void activate_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream) {
+void run_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream) {
   activate_kernel<<<blocks_for(num_rows), kThreads, 0, stream>>>(
       args, static_cast<std::uint32_t>(num_rows));
   check_launch("activate_rows");
 }
 
-void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream) {
+void run_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream) {
   activate_back_kernel<<<blocks_for(num_rows), kThreads, 0, stream>>>(
       args, static_cast<std::uint32_t>(num_rows));
   check_launch("activate_back_rows");
 }
 
-void split_rows(const SplitArgs& args, std::size_t num_rows, Stream stream) {
+void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream) {
   split_kernel<<<blocks_for(num_rows), kThreads, 0, stream>>>(args,
                                                               static_cast<std::uint32_t>(num_rows));
   check_launch("split_rows");

@@ -14,22 +14,22 @@ struct BatchView {
   const BprArgs& args;
 
   __device__ std::size_t positive(std::size_t entry) const { return args.size + entry; }
-  __device__ std::size_t negative(std::size_t place) const {
-    return 2 * std::size_t{args.size} + place;
+  __device__ std::size_t negative(std::size_t slot) const {
+    return 2 * std::size_t{args.size} + slot;
   }
-  // The model's columns of the row that stands at a place, and of the place's contribution.
-  __device__ const float* row(std::size_t place) const {
-    return args.vectors + std::size_t{args.rows[place]} * args.stride + args.first_column;
+  // The model's columns of the row in a slot, and of the slot's contribution.
+  __device__ const float* row(std::size_t slot) const {
+    return args.vectors + std::size_t{args.rows[slot]} * args.stride + args.first_column;
   }
-  __device__ float* contribution(std::size_t place) const {
-    return args.contributions + place * args.stride + args.first_column;
+  __device__ float* contribution(std::size_t slot) const {
+    return args.contributions + slot * args.stride + args.first_column;
   }
 };
 
 __device__ inline float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
 __device__ inline void store4(float* p, float4 v) { *reinterpret_cast<float4*>(p) = v; }
 
-// max(x, 0); what is no number stays so.
+// max(x, 0); NaN stays NaN.
 __device__ inline float positive_part(float x) { return x < 0 ? 0.0F : x; }
 
 // softplus(-x), and sigmoid(-x), minus its slope, from e^-|x| so that neither overflows.

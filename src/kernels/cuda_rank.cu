@@ -8,10 +8,10 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kAtOnce = 8;
-constexpr unsigned kTile = kThreads * kAtOnce;  // items that a block looks at between two looks at
+constexpr unsigned kTile = kThreads * kAtOnce;  // items that a block reads between two checks of
                                                 // its candidates
 constexpr unsigned kCapacity = 2 * kTile;       // of candidates
-constexpr unsigned kManyKeys = 192;             // candidates beside the best that are worth sorting
+constexpr unsigned kManyKeys = 192;  // candidates besides the best that are worth sorting
 static_assert(kMostTop + kManyKeys <= kTile && kMostTop <= kThreads);
 
 // (score, item) as one number that is higher for higher scores, then for lower items.
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
     __syncthreads();
   };
 
-  // The next tile is on its way while this one is looked at.
+  // The next tile is being loaded while this one is processed.
   float next[kAtOnce];
   const auto ask_for = [&](std::uint32_t base) {
 #pragma unroll
@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(kThreads) top_kernel(const TopArgs args) {
     if (many) keep_best();
   }
   keep_best();
-  const auto item_at = [&](unsigned place) {
-    return keys[place] == 0 ? ~std::uint32_t{0} : ~static_cast<std::uint32_t>(keys[place]);
+  const auto item_at = [&](unsigned position) {
+    return keys[position] == 0 ? ~std::uint32_t{0} : ~static_cast<std::uint32_t>(keys[position]);
   };
   if (args.ranked != nullptr) {
     for (unsigned i = threadIdx.x; i < args.k; i += kThreads) {

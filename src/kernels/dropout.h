@@ -2,10 +2,10 @@
 
 #include <cstdint>
 
-// Which entries are dropped in a step of training: a pure function of seed, step, purpose and
-// place, so that the backward pass, another device or another number of threads drops the same, and
-// nothing has to be kept. No C++ library beyond <cstdint>: the kernels of every instruction set
-// include it, and `static` keeps their copies apart.
+// Which entries are dropped in a step of training: a pure function of seed, step, purpose, row and
+// column, so that the backward pass, another device or another number of threads drops the same,
+// and nothing has to be stored. No C++ library beyond <cstdint>: the kernels of every instruction
+// set include it, and `static` keeps their copies apart.
 
 #ifdef __CUDACC__
 #define BET_HOST_DEVICE __host__ __device__
@@ -18,9 +18,9 @@ namespace bet {
 struct StepRecord;
 
 struct Dropout {
-  std::uint32_t threshold = 0;         // share that is dropped, times 2^32; 0: nothing is
-  std::uint32_t key[2] = {};           // of the seed
-  std::uint32_t purpose = 0;           // a layer's, the edges': different ones drop independently
+  std::uint32_t threshold = 0;  // share that is dropped, times 2^32; 0: nothing is
+  std::uint32_t key[2] = {};    // of the seed
+  std::uint32_t purpose = 0;    // of a layer or the edges: different purposes drop independently
   const StepRecord* record = nullptr;  // whose `steps` are done
 };
 
@@ -41,7 +41,7 @@ BET_HOST_DEVICE static inline std::uint32_t drop_key(const Dropout& drop, std::u
 BET_HOST_DEVICE static inline std::uint32_t drop_row(std::uint32_t key, std::uint32_t row) {
   return mixed(row + key);
 }
-// Of the row's word.
+// `row_word` is drop_row() of the entry's row.
 BET_HOST_DEVICE static inline bool is_dropped(const Dropout& drop, std::uint32_t row_word,
                                               std::uint32_t column) {
   return mixed(row_word ^ (column * kDropColumn)) < drop.threshold;

@@ -7,8 +7,8 @@
 #include "kernels/ngcf.h"
 
 // The hot loops, on plain pointers and a range of rows. They know no threads: callers run them over
-// disjoint ranges. Every kernel exists for several instruction sets; kernels() gives the best that
-// this machine has. kernels/cuda_kernels.h has their twins for the GPU, which take the same
+// disjoint ranges. Every kernel exists for several instruction sets; kernels() returns the best
+// that this machine has. kernels/cuda_kernels.h has their twins for the GPU, which take the same
 // arguments with pointers to device memory.
 //
 // A table is row-major: row r begins at r * stride floats, stride is row_stride(width), columns
@@ -24,8 +24,8 @@ constexpr std::uint32_t row_stride(std::uint32_t width) {
   return (width + 15) / 16 * 16;
 }
 
-// Entries behind the last one that must be readable and hold valid columns: rows are asked for
-// ahead.
+// Entries behind the last one that must be readable and hold valid columns, because rows are
+// prefetched.
 constexpr std::size_t kColumnSlack = 16;
 
 // Negatives of a pool, and the entries of a batch that share it.
@@ -33,7 +33,7 @@ constexpr std::uint32_t kPool = 32;
 
 // out[r] = base_scale[r] * base[r] + factor * sum_scale[r] * sum over the entries e of row r of
 //          column_weight[columns[e]] * in[columns[e]]
-// This one product is a layer of propagation and, with a batch's places as entries, the gradient of
+// This one product is a layer of propagation and, with a batch's slots as entries, the gradient of
 // the BPR loss.
 struct GatherArgs {
   const std::uint64_t* offsets = nullptr;      // entries of row r: from offsets[r - first_row]
@@ -62,27 +62,27 @@ struct GatherArgs {
 
 // The BPR terms of a batch of `size` entries (user, positive) over rows of `vectors`. With a pool
 // of 1 each entry has its own negative. With a pool of kPool each block of kPool consecutive
-// entries shares kPool negatives, and every entry is paired with all of them but those it knows.
+// entries shares kPool negatives, and every entry is paired with those that its user has not seen.
 //
-// A *place* is where a row stands in the batch: the users first, then the positives, then the
-// negatives, block by block.
+// A *slot* is a position in the batch that holds a row: the users first, then the positives, then
+// the negatives, block by block.
 struct BprArgs {
   const float* vectors = nullptr;
-  std::uint32_t stride = 0;              // of vectors and contributions
-  std::uint32_t first_column = 0;        // the model's own columns, a multiple of 8
-  std::uint32_t columns = 0;             // how many: row_stride of its width
-  const std::uint32_t* rows = nullptr;   // by place
-  const std::uint32_t* known = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
-                                         // negative is one of the user's own items
+  std::uint32_t stride = 0;                  // of vectors and contributions
+  std::uint32_t first_column = 0;            // the model's own columns, a multiple of 8
+  std::uint32_t columns = 0;                 // how many: row_stride of its width
+  const std::uint32_t* rows = nullptr;       // by slot
+  const std::uint32_t* seen_mask = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
+                                             // negative is one of the user's own items
   std::uint32_t size = 0;
   std::uint32_t pool = 1;          // 1 or kPool
   float* loss = nullptr;           // by entry: the mean over its negatives of
-                                   // softplus(score_neg - score_pos); known ones count as zero
-  float* contributions = nullptr;  // by place: the part of it in the gradient of the batch's mean
+                                   // softplus(score_neg - score_pos); seen ones count as zero
+  float* contributions = nullptr;  // by slot: the part of it in the gradient of the batch's mean
                                    // loss for its row
 };
 
-// Steps made and what came of them; one for each model side by side.
+// The steps made and their losses; one record for each model side by side.
 struct StepRecord {
   std::uint64_t steps = 0;
   std::uint64_t bad_step = 0;  // the first whose loss was not finite, counted from 1; 0: none
@@ -90,15 +90,15 @@ struct StepRecord {
   double loss_sum = 0;  // with the regulariser
 };
 
-// What Adam needs to know of a step.
+// The learning rate of a step as Adam applies it.
 struct StepRate {
   float step_size = 0;          // lr / (1 - beta1^t)
   float denominator_scale = 1;  // 1 / sqrt(1 - beta2^t)
 };
 
 // One step of Adam (as LibTorch's, without weight decay) on the first sizes[r] columns of each row;
-// the others never move. `l2` adds l2 * places of row r in the batch * parameter to the gradient:
-// the regulariser. Gives the sum over rows of places * |row|^2 before the step.
+// the others never move. `l2` adds l2 * slots of row r in the batch * parameter to the gradient:
+// the regulariser. Returns the sum over rows of slots * |row|^2 before the step.
 struct AdamArgs {
   float* parameter = nullptr;
   float* moment1 = nullptr;
@@ -108,7 +108,7 @@ struct AdamArgs {
   std::uint32_t first_column = 0;  // as in BprArgs
   std::uint32_t columns = 0;
   const std::uint16_t* sizes = nullptr;          // by row
-  const std::uint64_t* batch_offsets = nullptr;  // places of row r in the batch: [r], [r + 1];
+  const std::uint64_t* batch_offsets = nullptr;  // slots of row r in the batch: [r], [r + 1];
                                                  // null: there is no regulariser
   float l2 = 0;
   float beta1 = 0.9F;
@@ -118,7 +118,7 @@ struct AdamArgs {
   const StepRecord* record = nullptr;  // whose `steps` are done
 };
 
-// Full ranking of a block of users over all items, kept to the best `k`. The score of a user and an
+// The best `k` items of a block of users by full ranking. The score of a user and an
 // item is the dot product of their vectors and, where there are hidden units, also the sum of
 // max(user + item, 0) over the positive ones less that over the negative ones.
 struct RankArgs {
@@ -130,21 +130,21 @@ struct RankArgs {
   const float* user_norms = nullptr;           // kUsers
   const float* panels = nullptr;               // by panel [depth][kItems], items from long to short
   const float* panel_norms = nullptr;          // by panel: the longest vector in it
-  const std::uint32_t* items = nullptr;        // by place in the panels: the item; ~0 is padding
-  std::uint32_t num_panels = 0;                // the end of those to look at
+  const std::uint32_t* items = nullptr;        // by position in the panels: the item; ~0 is padding
+  std::uint32_t num_panels = 0;                // the end of those to rank
   const std::uint32_t* const* seen = nullptr;  // by user: items left out, ascending
   const std::uint32_t* seen_count = nullptr;
   std::uint32_t k = 0;
   float* scores = nullptr;          // out, [kUsers][k], best first, ties by item
   std::uint32_t* ranked = nullptr;  // out, [kUsers][k]; ~0 where there are fewer than k items
 
-  // With hidden units no panel is passed over by its norm: their values follow those of the dot
+  // With hidden units no panel is skipped by its norm. Their values follow those of the dot
   // product, the positive units' first; in panels they are negated.
   std::uint32_t num_positive = 0;
   std::uint32_t num_negative = 0;
-  const float* item_sums = nullptr;  // by place in the panels: its positive units' values less its
-                                     // negative ones'
-  std::uint32_t first_panel = 0;     // not 0: the lists go on from a call that ended there
+  const float* item_sums = nullptr;  // by position in the panels: its positive units' values less
+                                     // its negative ones'
+  std::uint32_t first_panel = 0;     // not 0: continues the lists of a call that ended there
 };
 
 struct NeuMfArgs;  // kernels/neumf.h

@@ -19,9 +19,9 @@ struct ActivateArgs {
   float* normalised = nullptr;                 // out: row r from r * normalised_stride
   std::uint32_t columns = 0;
   std::uint32_t normalised_stride = 0;
-  Dropout drop;  // kept ones are divided by their share
+  Dropout drop;  // what is not dropped is divided by its share
 };
-// The way back: the gradient for y.
+// The backward pass: the gradient for y.
 struct ActivateBackArgs {
   const float* hidden = nullptr;
   const float* inverse_norms = nullptr;
@@ -33,7 +33,7 @@ struct ActivateBackArgs {
   Dropout drop;
 };
 
-// The way back through x = [s, e * s] with s = scale * (e + sum of neighbours), up to the
+// The backward pass through x = [s, e * s] with s = scale * (e + sum of neighbours), up to the
 // neighbours: from the gradient of x those for s and, but for what comes from other rows, for e.
 struct SplitArgs {
   const float* gradient = nullptr;  // for x, [row][2 * columns]

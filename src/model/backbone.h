@@ -27,8 +27,8 @@ struct ModelOptions {
   std::uint32_t dim = 128;  // full embedding size, and the width of dense layers
 };
 
-// A step under way. `batch` is being drawn beside the step: on the GPU it may be looked at after
-// executor.join() only, on the CPU it is there.
+// A step in progress. `batch` is drawn concurrently with the step: on the GPU it may be read only
+// after executor.join().
 struct TrainingPass {
   Executor& executor;
   const Batch& batch;
@@ -41,7 +41,7 @@ struct Ranking {
   std::vector<Scoring> models;  // by model: which of its columns make a score, and how
 };
 
-// One of all models, from one of each that has its columns from 0 on.
+// The ranking of all models from the rankings of each; the columns of each begin at 0.
 Ranking side_by_side(std::span<const Ranking> models);
 
 // Dense weights under their name in the model file: a view of two dimensions, or of three whose
@@ -60,11 +60,11 @@ class Backbone {
   virtual ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const;
 
   // The loss of each model, float [models], with a gradient for the values and the weights of
-  // `parameters`, to be asked for with the same factor for all models; without the regulariser of
-  // the table's rows. What `pass` refers to must outlive the backward pass.
+  // `parameters`. The backward pass must be given the same factor for all models. The regulariser
+  // of the table's rows is not included. What `pass` refers to must outlive the backward pass.
   virtual at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const = 0;
 
-  // As trained, nothing dropped; no gradient.
+  // Without dropout and without a gradient.
   virtual Ranking ranking(const ModelParameters& parameters) const = 0;
 
   // The weights of a single model, for its file; writing to them changes `parameters`.

@@ -15,32 +15,31 @@ Batch::Batch(std::uint32_t size, std::uint32_t pool, std::int64_t num_rows,
     : size_(size), pool_(pool) {
   BET_CHECK(pool == 1 || pool == kPool, "pools of ", pool, " negatives; there are 1 and ", kPool);
   BET_CHECK(size > 0 && size < (std::uint32_t{1} << 29), "a batch of ", size, " entries");
-  const std::int64_t num_places =
+  const std::int64_t num_slots =
       std::int64_t{2} * size + std::int64_t{(size + pool - 1) / pool} * pool;
   const auto options = at::TensorOptions(device);
-  rows = at::zeros({num_places}, options.dtype(at::kInt));
-  known = at::zeros({size}, options.dtype(at::kInt));
+  rows = at::zeros({num_slots}, options.dtype(at::kInt));
+  seen_mask = at::zeros({size}, options.dtype(at::kInt));
   offsets = at::zeros({num_rows + 1}, options.dtype(at::kLong));
-  places =
-      at::zeros({num_places + static_cast<std::int64_t>(kColumnSlack)}, options.dtype(at::kInt));
+  slots = at::zeros({num_slots + static_cast<std::int64_t>(kColumnSlack)}, options.dtype(at::kInt));
   touched = at::zeros({num_rows}, options.dtype(at::kByte));
-  numbers = at::arange(num_places, options.dtype(at::kInt));
+  numbers = at::arange(num_slots, options.dtype(at::kInt));
 }
 
-void Batch::group() { executor_for(rows.device()).group_places(*this); }
+void Batch::group() { executor_for(rows.device()).group_slots(*this); }
 
-at::Tensor Batch::sum_places(const at::Tensor& by_place, const at::Tensor& factor,
-                             bool past_cache) const {
-  const at::Tensor by_row = at::empty({num_rows(), by_place.size(1)}, by_place.options());
+at::Tensor Batch::sum_slots(const at::Tensor& by_slot, const at::Tensor& factor,
+                            bool past_cache) const {
+  const at::Tensor by_row = at::empty({num_rows(), by_slot.size(1)}, by_slot.options());
   GatherArgs args;
   args.offsets = u64_data(offsets);
-  args.columns = u32_data(places);
-  args.in = by_place.data_ptr<float>();
+  args.columns = u32_data(slots);
+  args.in = by_slot.data_ptr<float>();
   args.factor = factor.data_ptr<float>();
   args.out = by_row.data_ptr<float>();
-  args.stride = static_cast<std::uint32_t>(by_place.size(1));
+  args.stride = static_cast<std::uint32_t>(by_slot.size(1));
   args.past_cache = past_cache;
-  executor_for(by_place.device()).gather_rows(args, static_cast<std::size_t>(num_rows()));
+  executor_for(by_slot.device()).gather_rows(args, static_cast<std::size_t>(num_rows()));
   return by_row;
 }
 

@@ -19,26 +19,28 @@ class Batch {
   std::uint32_t size() const { return size_; }
   std::uint32_t pool() const { return pool_; }
   std::int64_t num_rows() const { return touched.size(0); }
-  // Where a row stands in the batch: users, positives, negatives.
-  std::uint32_t num_places() const { return static_cast<std::uint32_t>(rows.size(0)); }
+  // A slot is a position in the batch that holds a row: first the users, then the positives, then
+  // the negatives.
+  std::uint32_t num_slots() const { return static_cast<std::uint32_t>(rows.size(0)); }
 
-  at::Tensor rows;   // int32, by place
-  at::Tensor known;  // int32, by entry: bit k is set if the pool's k-th negative is the user's own
+  at::Tensor rows;  // int32, by slot
+  // int32, by entry: bit k is set if the user has an interaction with the pool's k-th negative.
+  at::Tensor seen_mask;
 
-  // The batch seen from the rows: row r stands at places[offsets[r]] to places[offsets[r + 1]], in
-  // ascending order, so that sums over a row do not depend on threads.
+  // The slots of row r are slots[offsets[r]] to slots[offsets[r + 1]], in ascending order, so that
+  // sums over a row do not depend on threads.
   at::Tensor offsets;  // int64 [num_rows + 1]
-  at::Tensor places;   // int32, and kColumnSlack more
-  at::Tensor touched;  // uint8 [num_rows]: whether it has a place
-  at::Tensor numbers;  // int32: 0, 1, 2, ... by place; what a GPU sorts along
+  at::Tensor slots;    // int32, and kColumnSlack more
+  at::Tensor touched;  // uint8 [num_rows]: whether the row has a slot
+  at::Tensor numbers;  // int32: 0, 1, 2, ... by slot; sorted along with the rows on a GPU
 
-  // Groups `rows`.
+  // Computes offsets, slots and touched from `rows`.
   void group();
 
-  // Rows by place, float [num_places, stride], summed into rows of the table, times *factor. Call
-  // with `past_cache` where the result is not read at once.
-  at::Tensor sum_places(const at::Tensor& by_place, const at::Tensor& factor,
-                        bool past_cache = false) const;
+  // Sums rows by slot, float [num_slots, stride], into rows of the table and multiplies them by
+  // *factor. Set `past_cache` where the result is not read soon.
+  at::Tensor sum_slots(const at::Tensor& by_slot, const at::Tensor& factor,
+                       bool past_cache = false) const;
 
  private:
   std::uint32_t size_;

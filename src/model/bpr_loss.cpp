@@ -19,7 +19,7 @@ using torch::autograd::variable_list;
 
 class BprLoss : public torch::autograd::Function<BprLoss> {
  public:
-  // What each place of the batch contributes to the gradient is known together with the loss; the
+  // What each slot of the batch contributes to the gradient is known together with the loss; the
   // backward pass adds up the contributions of each row.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& vectors,
                             std::span<const ModelColumns> models, const Batch* batch) {
@@ -27,7 +27,7 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
     const std::int64_t stride = vectors.size(1);
     std::uint32_t covered = 0;
     for (const ModelColumns& model : models) covered += row_stride(model.width);
-    const std::array<std::int64_t, 2> shape = {batch->num_places(), stride};
+    const std::array<std::int64_t, 2> shape = {batch->num_slots(), stride};
     const at::Tensor contributions = covered == stride ? at::empty(shape, vectors.options())
                                                        : at::zeros(shape, vectors.options());
     const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, vectors.options());
@@ -37,7 +37,7 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
     args.vectors = vectors.data_ptr<float>();
     args.stride = static_cast<std::uint32_t>(stride);
     args.rows = u32_data(batch->rows);
-    args.known = u32_data(batch->known);
+    args.seen_mask = u32_data(batch->seen_mask);
     args.size = batch->size();
     args.pool = batch->pool();
     args.loss = terms.data_ptr<float>();
@@ -45,7 +45,7 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
     for (std::size_t model = 0; model < models.size(); ++model) {
       args.first_column = models[model].first;
       args.columns = row_stride(models[model].width);
-      executor.bpr_terms(args);
+      executor.run_terms(args);
       executor.mean(args.loss, args.size, loss.data_ptr<float>() + model);
     }
     context->save_for_backward({contributions});
@@ -56,7 +56,7 @@ class BprLoss : public torch::autograd::Function<BprLoss> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const at::Tensor contributions = context->get_saved_variables()[0];
     const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
-    const at::Tensor gradient = batch->sum_places(contributions, gradients[0].contiguous());
+    const at::Tensor gradient = batch->sum_slots(contributions, gradients[0].contiguous());
     return {gradient, at::Tensor(), at::Tensor()};
   }
 };

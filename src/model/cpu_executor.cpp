@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "model/cpu_kernels.h"
 #include "model/cpu_ranking.h"
 #include "model/executor.h"
 #include "model/parallel_chunks.h"
@@ -18,7 +19,7 @@ namespace {
 template <std::size_t kCount>
 std::array<std::size_t, kCount + 1> balanced_chunks(const std::uint64_t* offsets,
                                                     std::size_t num_rows) {
-  // A row costs its entries and something of its own.
+  // A row costs about as much as four entries, and each entry once.
   const auto work_before = [&](std::size_t row) { return offsets[row] + 4 * row; };
   std::array<std::size_t, kCount + 1> chunks{};
   for (std::size_t i = 1; i < kCount; ++i) {
@@ -39,7 +40,8 @@ std::array<std::size_t, kCount + 1> balanced_chunks(const std::uint64_t* offsets
   return chunks;
 }
 
-// The rows [begin, end) without the entries that are dropped or whose rows are known to be zero.
+// Gathers the rows [begin, end) without the entries that are dropped or whose rows are zero
+// (in_touched).
 void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end) {
   thread_local std::vector<std::uint64_t> offsets;
   thread_local std::vector<std::uint32_t> columns;
@@ -69,9 +71,9 @@ void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end
   kernels().gather_rows(sparse, begin, end);
 }
 
-// Marks which negatives of a block's pool its entries know: the pool is written into a table by
-// node, and the entries' own items looked up there.
-void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
+// Marks which negatives of a block's pool its entries' users have seen: the pool is written into a
+// table by item, in which the users' items are looked up.
+void mark_seen(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
   const std::uint32_t* const pool = args.rows + 2 * std::size_t{args.size} + block * kPool;
   for (std::uint32_t k = 0; k < kPool; ++k) {
     pool_bits[pool[k] - args.num_users] |= std::uint32_t{1} << k;
@@ -79,41 +81,14 @@ void mark_known(const DrawArgs& args, std::size_t block, std::vector<std::uint32
   const std::size_t end = std::min<std::size_t>((block + 1) * kPool, args.size);
   for (std::size_t entry = block * kPool; entry < end; ++entry) {
     const std::uint32_t user = args.rows[entry];
-    std::uint32_t known = 0;
+    std::uint32_t seen = 0;
     for (std::uint64_t e = args.offsets[user]; e < args.offsets[user + 1]; ++e) {
-      known |= pool_bits[args.columns[e] - args.num_users];
+      seen |= pool_bits[args.columns[e] - args.num_users];
     }
-    args.known[entry] = known;
+    args.seen_mask[entry] = seen;
   }
   for (std::uint32_t k = 0; k < kPool; ++k) pool_bits[pool[k] - args.num_users] = 0;
 }
-
-// Rows of about equal cost, some at a time.
-template <typename Work>
-void over_rows(std::size_t num_rows, const Work& work) {
-  constexpr std::size_t kRows = 256;
-  parallel_chunks(static_cast<std::int64_t>((num_rows + kRows - 1) / kRows),
-                  [&](std::int64_t chunk) {
-                    const std::size_t begin = static_cast<std::size_t>(chunk) * kRows;
-                    work(begin, std::min(begin + kRows, num_rows));
-                  });
-}
-
-// A batch's entries, or its blocks that share a pool, in parts of some.
-class BatchParts {
- public:
-  BatchParts(std::uint32_t size, std::uint32_t pool)
-      : total_(pool == kPool ? (size + kPool - 1) / kPool : size),
-        grain_(pool == kPool ? 8 : 512) {}
-
-  std::int64_t count() const { return static_cast<std::int64_t>((total_ + grain_ - 1) / grain_); }
-  std::size_t begin(std::int64_t part) const { return static_cast<std::size_t>(part) * grain_; }
-  std::size_t end(std::int64_t part) const { return std::min(begin(part) + grain_, total_); }
-
- private:
-  std::size_t total_;
-  std::size_t grain_;
-};
 
 class CpuLoop final : public Executor::Loop {
  public:
@@ -123,7 +98,7 @@ class CpuLoop final : public Executor::Loop {
 class CpuExecutor final : public Executor {
  public:
   void gather_rows(const GatherArgs& args, std::size_t num_rows) override {
-    // Dropping entries pays only where a row is longer than the check.
+    // Leaving entries out pays only where gathering a row costs more than the check.
     constexpr std::uint32_t kSparseStride = 32;
     const bool drop =
         args.drop.threshold != 0 || (args.in_touched != nullptr && args.stride >= kSparseStride);
@@ -138,19 +113,12 @@ class CpuExecutor final : public Executor {
     });
   }
 
-  void activate_rows(const ActivateArgs& args, std::size_t num_rows) override {
-    over_rows(num_rows, [&](std::size_t begin, std::size_t end) {
-      kernels().activate_rows(args, begin, end);
-    });
+  void run_rows(const RowKernel& kernel, std::size_t num_rows) override {
+    std::visit([&](const auto& args) { cpu::run_rows(args, num_rows); }, kernel);
   }
-  void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) override {
-    over_rows(num_rows, [&](std::size_t begin, std::size_t end) {
-      kernels().activate_back_rows(args, begin, end);
-    });
-  }
-  void split_rows(const SplitArgs& args, std::size_t num_rows) override {
-    over_rows(num_rows,
-              [&](std::size_t begin, std::size_t end) { kernels().split_rows(args, begin, end); });
+
+  void run_terms(const TermsKernel& kernel) override {
+    std::visit([](const auto& args) { cpu::run_terms(args); }, kernel);
   }
 
   void draw_batch(const DrawArgs& args) override {
@@ -167,60 +135,33 @@ class CpuExecutor final : public Executor {
       std::vector<std::uint32_t> pool_bits(args.num_items);
       for (std::int64_t block = begin; block < end; ++block) {
         for (std::uint32_t k = 0; k < kPool; ++k) {
-          const auto place = static_cast<std::uint32_t>(block) * kPool + k;
-          args.rows[2 * std::size_t{args.size} + place] = draw::pool_item(args, step, place);
+          const auto slot = static_cast<std::uint32_t>(block) * kPool + k;
+          args.rows[2 * std::size_t{args.size} + slot] = draw::pool_item(args, step, slot);
         }
-        mark_known(args, static_cast<std::size_t>(block), pool_bits);
+        mark_seen(args, static_cast<std::size_t>(block), pool_bits);
       }
     });
   }
 
-  void group_places(Batch& batch) override {
+  void group_slots(Batch& batch) override {
     const std::uint32_t* const rows = u32_data(batch.rows);
     std::uint64_t* const offsets = u64_data(batch.offsets);
-    std::uint32_t* const places = u32_data(batch.places);
+    std::uint32_t* const slots = u32_data(batch.slots);
     std::uint8_t* const touched = bytes(batch.touched);
     const auto num_rows = static_cast<std::size_t>(batch.num_rows());
-    const std::uint32_t num_places = batch.num_places();
+    const std::uint32_t num_slots = batch.num_slots();
     std::fill(offsets, offsets + num_rows + 1, 0);
-    for (std::uint32_t place = 0; place < num_places; ++place) ++offsets[rows[place] + 1];
+    for (std::uint32_t slot = 0; slot < num_slots; ++slot) ++offsets[rows[slot] + 1];
     for (std::size_t row = 0; row < num_rows; ++row) {
       touched[row] = offsets[row + 1] != 0 ? 1 : 0;
       offsets[row + 1] += offsets[row];
     }
-    // offsets[r] moves to the end of row r while it is filled, which is the beginning of r + 1.
-    for (std::uint32_t place = 0; place < num_places; ++place) {
-      places[offsets[rows[place]]++] = place;
+    // While row r is filled, offsets[r] moves to its end, which is the beginning of row r + 1.
+    for (std::uint32_t slot = 0; slot < num_slots; ++slot) {
+      slots[offsets[rows[slot]]++] = slot;
     }
     std::copy_backward(offsets, offsets + num_rows, offsets + num_rows + 1);
     offsets[0] = 0;
-  }
-
-  void bpr_terms(const BprArgs& args) override {
-    const auto terms = args.pool == kPool ? kernels().bpr_pools : kernels().bpr_pairs;
-    const BatchParts parts(args.size, args.pool);
-    parallel_chunks(parts.count(),
-                    [&](std::int64_t part) { terms(args, parts.begin(part), parts.end(part)); });
-  }
-
-  // The parts are the same for any number of threads, and so is the sum of what they say of the
-  // head.
-  void neumf_terms(const NeuMfArgs& args) override {
-    const auto terms = args.pool == kPool ? kernels().neumf_pools : kernels().neumf_pairs;
-    const BatchParts parts(args.size, args.pool);
-    const std::size_t columns = std::size_t{args.num_products} + args.num_hidden;
-    std::vector<float> to_head(static_cast<std::size_t>(parts.count()) * columns);
-    parallel_chunks(parts.count(), [&](std::int64_t part) {
-      NeuMfArgs own = args;
-      own.head_gradient = to_head.data() + static_cast<std::size_t>(part) * columns;
-      terms(own, parts.begin(part), parts.end(part));
-    });
-    std::vector<double> sum(columns);
-    for (std::size_t i = 0; i < to_head.size(); i += columns) {
-      for (std::size_t c = 0; c < columns; ++c) sum[c] += to_head[i + c];
-    }
-    std::transform(sum.begin(), sum.end(), args.head_gradient,
-                   [](double value) { return static_cast<float>(value); });
   }
 
   void mean(const float* values, std::size_t count, float* out) override {
@@ -263,12 +204,12 @@ class CpuExecutor final : public Executor {
         0, static_cast<std::int64_t>(hits.size()), kGrain,
         [&](std::int64_t begin, std::int64_t end) {
           for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            for (std::uint32_t place = 0; place < k; ++place) {
+            for (std::uint32_t position = 0; position < k; ++position) {
               const bool hit = std::binary_search(
                   held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i]),
                   held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i + 1]),
-                  ranked[i * k + place]);
-              hits[i] |= std::uint32_t{hit} << place;
+                  ranked[i * k + position]);
+              hits[i] |= std::uint32_t{hit} << position;
             }
           }
         });

@@ -47,8 +47,8 @@ struct Rows {
 struct ItemPanels {
   std::vector<float> values;
   std::vector<float> norms;          // by panel
-  std::vector<std::uint32_t> nodes;  // by place; kNone is padding
-  std::vector<float> sums;           // by place: RankArgs::item_sums
+  std::vector<std::uint32_t> nodes;  // by position; kNone is padding
+  std::vector<float> sums;           // by position: RankArgs::item_sums
 
   ItemPanels(const Rows& rows, const Graph& graph) {
     std::vector<float> norm(graph.num_items);
@@ -80,10 +80,10 @@ struct ItemPanels {
   }
 
  private:
-  void put_item(const Rows& rows, std::int64_t place, float* out) {
+  void put_item(const Rows& rows, std::int64_t position, float* out) {
     const Scoring& scoring = rows.scoring;
-    const float* const dot = rows.dot(nodes[place]);
-    const float* const hidden = rows.hidden(nodes[place]);
+    const float* const dot = rows.dot(nodes[position]);
+    const float* const hidden = rows.hidden(nodes[position]);
     for (std::uint32_t c = 0; c < scoring.columns.width; ++c) out[c * kItems] = dot[c];
     out += std::size_t{scoring.columns.width} * kItems;
     double sum = 0;
@@ -91,7 +91,7 @@ struct ItemPanels {
       out[h * kItems] = -hidden[h];
       sum += h < scoring.num_positive ? hidden[h] : -hidden[h];
     }
-    sums[place] = static_cast<float>(sum);
+    sums[position] = static_cast<float>(sum);
   }
 };
 

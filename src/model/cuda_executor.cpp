@@ -28,8 +28,8 @@ at::Tensor scratch(std::size_t bytes, const at::Device& device) {
   return at::empty({static_cast<std::int64_t>(bytes)}, at::TensorOptions(device).dtype(at::kByte));
 }
 
-// The first runs are as they come, so that whatever is set up on first use is; then the work is
-// recorded as a CUDA graph and replayed.
+// The first runs are plain, so that everything that is set up on first use is ready; then the work
+// is recorded as a CUDA graph and replayed.
 class CudaLoop final : public Executor::Loop {
  public:
   void run(const std::function<void()>& work) override {
@@ -69,7 +69,7 @@ class HiddenUnits {
     rows_ = own.index_select(0, users);
   }
 
-  // Adds their part to the scores of `count` users from a place on.
+  // Adds their part to the scores of `count` users from index `first` on.
   void add_to(const at::Tensor& scores, std::int64_t first, std::int64_t count) {
     if (!items_.defined()) return;
     args_.users = rows_.data_ptr<float>() + first * rows_.size(1);
@@ -98,37 +98,33 @@ class CudaExecutor final : public Executor {
     cuda::gather_rows(args, num_rows, current_stream());
   }
 
-  void activate_rows(const ActivateArgs& args, std::size_t num_rows) override {
-    cuda::activate_rows(args, num_rows, current_stream());
+  void run_rows(const RowKernel& kernel, std::size_t num_rows) override {
+    std::visit([&](const auto& args) { cuda::run_rows(args, num_rows, current_stream()); }, kernel);
   }
-  void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) override {
-    cuda::activate_back_rows(args, num_rows, current_stream());
-  }
-  void split_rows(const SplitArgs& args, std::size_t num_rows) override {
-    cuda::split_rows(args, num_rows, current_stream());
+
+  void run_terms(const TermsKernel& kernel) override {
+    std::visit(
+        [&](const auto& args) {
+          const at::Tensor memory = scratch(cuda::terms_scratch_bytes(args), device_);
+          cuda::run_terms(args, memory.data_ptr(), current_stream());
+        },
+        kernel);
   }
 
   void draw_batch(const DrawArgs& args) override { cuda::draw_batch(args, current_stream()); }
 
-  void group_places(Batch& batch) override {
+  void group_slots(Batch& batch) override {
     cuda::GroupArgs args;
     args.rows = u32_data(batch.rows);
     args.numbers = u32_data(batch.numbers);
-    args.num_places = batch.num_places();
+    args.num_slots = batch.num_slots();
     args.num_rows = static_cast<std::uint32_t>(batch.num_rows());
     args.offsets = u64_data(batch.offsets);
-    args.places = u32_data(batch.places);
+    args.slots = u32_data(batch.slots);
     args.touched = bytes(batch.touched);
-    const std::size_t size = cuda::group_scratch_bytes(args.num_places);
+    const std::size_t size = cuda::group_scratch_bytes(args.num_slots);
     const at::Tensor memory = scratch(size, device_);
-    cuda::group_places(args, memory.data_ptr(), size, current_stream());
-  }
-
-  void bpr_terms(const BprArgs& args) override { cuda::bpr_terms(args, current_stream()); }
-
-  void neumf_terms(const NeuMfArgs& args) override {
-    const at::Tensor memory = scratch(cuda::neumf_scratch(args) * sizeof(float), device_);
-    cuda::neumf_terms(args, static_cast<float*>(memory.data_ptr()), current_stream());
+    cuda::group_slots(args, memory.data_ptr(), size, current_stream());
   }
 
   void mean(const float* values, std::size_t count, float* out) override {
@@ -205,9 +201,8 @@ class CudaExecutor final : public Executor {
     return {u32_data(here), u32_data(here) + here.numel()};
   }
 
-  // Scores of some users at a time by one matrix product and what hidden units add, then the best
-  // of each. `arguments` gives
-  // what to do with those of the users from a place on.
+  // Scores some users at a time by one matrix product and what the hidden units add, then finds the
+  // best items of each. `arguments(first)` returns the arguments for the users from index `first`.
   template <typename Arguments>
   void rank(const at::Tensor& vectors, const Scoring& scoring, const at::Tensor& users,
             const Graph& seen, const Arguments& arguments) {

@@ -19,8 +19,8 @@ void add_weights(ModelParameters& table, std::int64_t num_weights);
 at::Tensor weight_matrix(const at::Tensor& weights, std::int64_t first, std::int64_t rows,
                          std::int64_t columns);
 
-// Draws a matrix of one model as Glorot and Bengio (Xavier, uniform) for so many inputs and
-// outputs; `purpose` names it. The same for every model.
+// Draws a matrix from the uniform distribution of Glorot and Bengio (Xavier); `purpose` names its
+// random stream. The same for every model.
 struct XavierFan {
   std::int64_t inputs = 0;
   std::int64_t outputs = 0;
@@ -31,7 +31,7 @@ void draw_xavier(at::Tensor matrix, const XavierFan& fan, std::uint64_t seed,
 // Xavier's deviation for an embedding table of so many rows and columns.
 double xavier_deviation(std::uint64_t rows, std::uint64_t columns);
 
-// Copies so many floats into a matrix, row after row. Throws if they are not as many.
+// Copies floats into a matrix in row-major order. Throws if their number differs from its size.
 void fill_weights(at::Tensor matrix, std::span<const float> values);
 
 // All weights as a table of short rows, which RowAdam moves; shares memory with `weights`.

@@ -12,54 +12,51 @@
 
 #include "kernels/batch_draw.h"
 #include "kernels/kernels.h"
-#include "kernels/neumf.h"
 #include "model/batch.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
+#include "model/kernel_args.h"
 #include "model/scoring.h"
 
 namespace bet {
 
-// Runs the kernels on one device. What calls it is written once: it prepares arguments with
-// pointers into tensors of that device. On the GPU calls return before they are done, in order on
-// one stream. Results never depend on the number of threads.
+// Runs the kernels on one device. Callers prepare arguments with pointers into tensors of that
+// device, and are the same for every device. On the GPU calls return before they are done and run
+// in order on one stream. Results never depend on the number of threads.
 class Executor {
  public:
   virtual ~Executor() = default;
 
   virtual void gather_rows(const GatherArgs& args, std::size_t num_rows) = 0;
-  virtual void activate_rows(const ActivateArgs& args, std::size_t num_rows) = 0;
-  virtual void activate_back_rows(const ActivateBackArgs& args, std::size_t num_rows) = 0;
-  virtual void split_rows(const SplitArgs& args, std::size_t num_rows) = 0;
+  virtual void run_rows(const RowKernel& kernel, std::size_t num_rows) = 0;
+  virtual void run_terms(const TermsKernel& kernel) = 0;
   virtual void draw_batch(const DrawArgs& args) = 0;
-  virtual void group_places(Batch& batch) = 0;
-  virtual void bpr_terms(const BprArgs& args) = 0;
-  virtual void neumf_terms(const NeuMfArgs& args) = 0;
-  // *out = the mean of `count` floats, in one order.
+  virtual void group_slots(Batch& batch) = 0;
+  // *out = the mean of `count` floats, summed in a fixed order.
   virtual void mean(const float* values, std::size_t count, float* out) = 0;
-  // One step of Adam, then *record goes on by a step of loss *loss + squares_scale * (sum of places
-  // * |row|^2).
+  // One step of Adam, which is then added to *record with the loss *loss + squares_scale * (sum
+  // over rows of slots * |row|^2).
   virtual void adam_and_record(const AdamArgs& args, std::size_t num_rows, const float* loss,
                                double squares_scale, StepRecord* record) = 0;
 
   // The best k items for each of `users` by the scores of their rows in `vectors`: best first, ties
-  // by item, those of `seen` left out; k to a user, ~0 where there are fewer.
+  // by item, without those of `seen`. [users][k], ~0 where there are fewer than k items.
   virtual std::vector<ItemId> top_items(const at::Tensor& vectors, const Scoring& scoring,
                                         std::span<const UserId> users, const Graph& seen,
                                         std::uint32_t k) = 0;
 
-  // Of the best k <= 32 items, as top_items gives them, those that are held out: by user a bit for
-  // each place.
+  // Which of the best k <= 32 items, as returned by top_items, are held out: by user, bit p stands
+  // for the item at position p.
   virtual std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const Scoring& scoring,
                                               const HeldOutItems& held, const Graph& seen,
                                               std::uint32_t k) = 0;
 
-  // Runs `work` beside what is asked for until join(); neither may need what the other does.
+  // Runs `work` concurrently with the calls made until join(); neither may depend on the other.
   virtual void run_concurrently(const std::function<void()>& work) = 0;
   virtual void join() = 0;
 
-  // Runs the same work again and again, as fast as the device can be told to: on the GPU it is
-  // recorded once and replayed. `work` must always be the same and read nothing back.
+  // Runs the same work repeatedly with little overhead: on the GPU it is recorded once and
+  // replayed. `work` must always be the same and must not read results back.
   class Loop {
    public:
     virtual ~Loop() = default;
@@ -67,17 +64,18 @@ class Executor {
   };
   virtual std::unique_ptr<Loop> make_loop() = 0;
 
-  // Returns when all that was asked for is done.
+  // Returns when all calls made so far are done.
   virtual void wait() = 0;
 
-  // For reports: "cpu", or what the device calls itself.
+  // For reports: "cpu", or the name of the GPU.
   virtual std::string name() const = 0;
-  // Memory that can still be had, in bytes; the CPU names no limit.
+  // Memory that can still be allocated, in bytes; the largest number on the CPU. A GPU first
+  // releases the memory it holds for reuse.
   virtual std::uint64_t free_bytes() const = 0;
 };
 
-// Results of this many bytes do not stay in a last-level cache until they are read; writing them
-// past it leaves it to the rows that are gathered (GatherArgs::past_cache).
+// Results of this many bytes are evicted from a last-level cache before they are read. Writing them
+// past the cache leaves it to the rows that are gathered (GatherArgs::past_cache).
 constexpr std::int64_t kLargeTable = std::int64_t{24} << 20;
 
 // Throws, saying what is missing, if this build or machine has no such device.

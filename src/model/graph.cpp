@@ -35,13 +35,11 @@ Graph Graph::to(const at::Device& device) const {
   return moved;
 }
 
-Graph make_graph(const Split& split, TrainingPart part) {
-  Graph graph;
-  graph.num_users = split.num_users();
-  graph.num_items = split.num_items();
-  const std::int64_t num_nodes = graph.num_nodes();
-  BET_CHECK(num_nodes < std::int64_t{1} << 31, num_nodes, " users and items are too many to train");
+namespace {
 
+// Neighbours in both directions, ascending for each node.
+void add_edges(Graph& graph, const Split& split, TrainingPart part) {
+  const std::int64_t num_nodes = graph.num_nodes();
   graph.offsets = at::zeros({num_nodes + 1}, at::kLong);
   auto* offsets = graph.offsets.data_ptr<std::int64_t>();
   for (UserId user = 0; user < graph.num_users; ++user) {
@@ -63,7 +61,11 @@ Graph make_graph(const Split& split, TrainingPart part) {
     }
     std::sort(row, columns + offsets[user + 1]);
   }
+}
 
+void add_scales(Graph& graph) {
+  const std::int64_t num_nodes = graph.num_nodes();
+  const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
   graph.inverse_root = at::zeros({num_nodes}, at::kFloat);
   auto* inverse_root = graph.inverse_root.data_ptr<float>();
   for (std::int64_t node = 0; node < num_nodes; ++node) {
@@ -73,13 +75,29 @@ Graph make_graph(const Split& split, TrainingPart part) {
   graph.inverse_degree = graph.inverse_root.square();
   graph.quarter = at::full({num_nodes}, 0.25, at::kFloat);
   graph.quarter_root = graph.inverse_root.mul(0.25);
+}
 
+void add_active_users(Graph& graph) {
+  const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
   std::vector<std::int32_t> active;
   for (UserId user = 0; user < graph.num_users; ++user) {
     if (offsets[user + 1] > offsets[user]) active.push_back(static_cast<std::int32_t>(user));
   }
   graph.active_users = at::empty({static_cast<std::int64_t>(active.size())}, at::kInt);
   std::copy(active.begin(), active.end(), graph.active_users.data_ptr<std::int32_t>());
+}
+
+}  // namespace
+
+Graph make_graph(const Split& split, TrainingPart part) {
+  Graph graph;
+  graph.num_users = split.num_users();
+  graph.num_items = split.num_items();
+  BET_CHECK(graph.num_nodes() < std::int64_t{1} << 31, graph.num_nodes(),
+            " users and items are too many to train");
+  add_edges(graph, split, part);
+  add_scales(graph);
+  add_active_users(graph);
   return graph;
 }
 

@@ -66,8 +66,8 @@ ModelParameters ModelParameters::to(const at::Device& device) const {
 
 namespace {
 
-// The plan's mask in its model's columns of `kept`, both values of a column where it has two; gives
-// the end of each row's last kept column.
+// Writes the plan's mask into its model's columns of `kept`, for both values of a column where it
+// has two, and the end of each row's last kept column into `ends`.
 void apply_mask(const SizePlan& plan, const ModelColumns& columns, at::Tensor& kept,
                 std::int16_t* ends) {
   const TableShape& shape = plan.shape();
@@ -88,7 +88,7 @@ void apply_mask(const SizePlan& plan, const ModelColumns& columns, at::Tensor& k
 
 // Columns and sizes of the plans side by side, all values zero.
 ModelParameters empty_table(std::span<const SizePlan> plans) {
-  BET_CHECK(!plans.empty(), "a table of no plan");
+  BET_CHECK(!plans.empty(), "a table needs at least one plan");
   ModelParameters table;
   std::uint32_t columns = 0;
   for (const SizePlan& plan : plans) {

@@ -21,8 +21,8 @@ struct ModelColumns {
 // than the plans' largest sizes, so memory and work shrink with the budget. Where a row has two
 // embeddings (TableShape::tables) they alternate, a value of the first, a value of the second, and
 // sizes and widths count both: a row still keeps its first columns. Under a plan with a mask a
-// row's size is where its last kept column ends, and `kept` says which of them it keeps. With them
-// the dense weights of each model, where its backbone has any.
+// row's size is where its last kept column ends, and `kept` says which of them it keeps. The dense
+// weights of each model, where its backbone has any, belong to the parameters too.
 struct ModelParameters {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]
@@ -33,10 +33,11 @@ struct ModelParameters {
   std::int64_t num_rows() const { return values.size(0); }
   std::int64_t stride() const { return values.size(1); }
 
-  // One model's values, float [rows, row_stride of its width]: `values` where there is no other.
+  // One model's values, float [rows, row_stride of its width]; `values` itself if it is the only
+  // model.
   at::Tensor values_of(std::size_t model) const;
 
-  // One model's table on its own, a copy.
+  // A copy of one model's parameters.
   ModelParameters only(std::size_t model) const;
 
   ModelParameters to(const at::Device& device) const;
@@ -46,7 +47,7 @@ struct ModelParameters {
 // where a probe starts.
 ModelParameters masked_copy(const ModelParameters& full, std::span<const SizePlan> plans);
 
-// Of the first values of each side.
+// Standard deviations of the initial values of each side.
 struct Deviations {
   // NOLINTNEXTLINE(google-explicit-constructor): one number is for both sides.
   Deviations(double both) : users(both), items(both) {}
@@ -56,8 +57,8 @@ struct Deviations {
   double items;
 };
 
-// Drawn from N(0, deviation^2), without weights. The value at a row and column of a plan depends on
-// them and the seed alone, so a narrow plan starts as the prefix of a wide one. On the CPU.
+// Values drawn from N(0, deviation^2), without weights. A value depends only on the seed and on its
+// row and column, so a narrow plan starts as the prefix of a wide one. On the CPU.
 ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
                            const Deviations& deviations = 0.01);
 inline ModelParameters make_table(const SizePlan& plan, std::uint64_t seed,

@@ -55,9 +55,10 @@ at::Tensor part_of(const at::Tensor& rows, std::int64_t size, Part part) {
   return rows.slice(1, part, 2 * size, 2);
 }
 
-// LibTorch's copies of every other column are slow on the CPU: there it is done here.
+// LibTorch's copies of every other column are slow on the CPU, so these functions copy there
+// themselves.
 constexpr std::int64_t kGrain = 256;  // rows
-constexpr std::int64_t kAhead = 4;    // rows that are asked for before they are read
+constexpr std::int64_t kAhead = 4;    // rows by which a prefetch is ahead
 
 // products[r], inputs[r] = the two embeddings of row index[r] of `table`; of row r without an
 // index.
@@ -89,7 +90,7 @@ void deinterleave(const at::Tensor& table, const at::Tensor& index, at::Tensor p
   });
 }
 
-// The way back: float [rows, stride], zero behind the embeddings.
+// The inverse of deinterleave: float [rows, stride], zero behind the embeddings.
 at::Tensor interleave(const at::Tensor& products, const at::Tensor& inputs, std::int64_t stride) {
   const std::int64_t size = inputs.size(1);
   if (!products.is_cpu()) {
@@ -114,24 +115,25 @@ at::Tensor interleave(const at::Tensor& products, const at::Tensor& inputs, std:
   return rows;
 }
 
-// What the kernels score: by row its products, then its side of the hidden layer. The first
-// `num_users` rows are users'.
-struct Sides {
-  std::int64_t size;      // of the largest embedding
-  std::int64_t products;  // columns of them: row_stride(size)
-  std::int64_t num_users;
-  at::Tensor inputs;   // m, float [rows, size]
-  at::Tensor vectors;  // float [rows, row_stride(products + hidden)]
+struct Shape {
+  Layout layout;
+  std::int64_t size;       // of the plan's largest embedding
+  std::int64_t num_users;  // the first rows, which are users'
 };
 
-// Of the rows of `table` at `index`, or of all where that is undefined.
-Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor& index,
-                 std::int64_t size, std::int64_t num_users, const at::Tensor& weights) {
+// What the kernels score: by row its products, then its side of the hidden layer.
+struct Sides : Shape {
+  std::int64_t products;  // their columns: row_stride(size)
+  at::Tensor inputs;      // m, float [rows, size]
+  at::Tensor vectors;     // float [rows, row_stride(products + hidden)]
+};
+
+// The sides of the rows of `table` at `index`, or of all rows if that is undefined.
+Sides make_sides(const Shape& shape, const at::Tensor& table, const at::Tensor& index,
+                 const at::Tensor& weights) {
+  const auto& [layout, size, num_users] = shape;
   const std::int64_t num_rows = index.defined() ? index.size(0) : table.size(0);
-  Sides sides;
-  sides.size = size;
-  sides.products = row_stride(static_cast<std::uint32_t>(size));
-  sides.num_users = num_users;
+  Sides sides{shape, row_stride(static_cast<std::uint32_t>(size)), {}, {}};
   sides.inputs = at::empty({num_rows, size}, table.options());
   const std::int64_t used = sides.products + layout.stride;
   const std::int64_t columns = row_stride(static_cast<std::uint32_t>(used));
@@ -148,9 +150,10 @@ Sides make_sides(const Layout& layout, const at::Tensor& table, const at::Tensor
 }
 
 // The gradient for the rows that `sides` was made of, and that of the weights but the heads.
-at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::Tensor& gradient,
+at::Tensor make_sides_back(const Sides& sides, const at::Tensor& gradient,
                            const at::Tensor& weights, const at::Tensor& weights_gradient,
                            std::int64_t stride) {
+  const Layout& layout = sides.layout;
   const at::Tensor hidden = gradient.slice(1, sides.products, sides.products + layout.stride);
   const at::Tensor inputs = at::empty({gradient.size(0), sides.size}, gradient.options());
   const auto back = [&](std::int64_t first, std::int64_t last, const at::Tensor& weight,
@@ -167,39 +170,35 @@ at::Tensor make_sides_back(const Layout& layout, const Sides& sides, const at::T
   return interleave(gradient.slice(1, 0, sides.size), inputs, stride);
 }
 
-// The hidden units of positive weight, then those of negative, then the others; each as they are.
+// The hidden units of positive weight, then those of negative weight, then the others; the order
+// within each group is kept.
 at::Tensor units_in_order(const at::Tensor& head) {
   const at::Tensor group = head.gt(0) * 2 + head.ne(0);
   const std::int64_t count = head.size(0);
   return (group * count - at::arange(count, head.options())).argsort(0, /*descending=*/true);
 }
 
-// A small batch takes less work by place than by row of the table.
-bool is_by_place(const Batch& batch) { return batch.num_places() < batch.num_rows(); }
+// In a small batch it is less work to compute the sides of its slots than those of all rows.
+bool is_by_slot(const Batch& batch) { return batch.num_slots() < batch.num_rows(); }
 
-// Whether the sums over places of such rows are too large for the caches.
-bool is_large(const Batch& batch, const at::Tensor& by_place) {
-  const std::int64_t values = batch.num_rows() * by_place.size(1);
+// Whether the sums over slots of such rows are too large for the caches.
+bool is_large(const Batch& batch, const at::Tensor& by_slot) {
+  const std::int64_t values = batch.num_rows() * by_slot.size(1);
   return values * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
 }
 
 class NcfLoss : public torch::autograd::Function<NcfLoss> {
  public:
-  struct Shape {
-    Layout layout;
-    std::int64_t size;       // of the plan's largest embedding
-    std::int64_t num_users;  // in the table
-  };
-
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
                             const at::Tensor& weights, const Shape& shape, const Batch* batch) {
-    const bool by_place = is_by_place(*batch);
-    const Sides sides = make_sides(shape.layout, values, by_place ? batch->rows : at::Tensor(),
-                                   shape.size, by_place ? batch->size() : shape.num_users, weights);
+    const bool by_slot = is_by_slot(*batch);
+    const Sides sides = by_slot ? make_sides({shape.layout, shape.size, batch->size()}, values,
+                                             batch->rows, weights)
+                                : make_sides(shape, values, at::Tensor(), weights);
     const at::Tensor head = at::cat(
         {shape.layout.products(weights).slice(0, 0, sides.products), shape.layout.hidden(weights)});
     const at::Tensor contributions =
-        at::empty({batch->num_places(), sides.vectors.size(1)}, values.options());
+        at::empty({batch->num_slots(), sides.vectors.size(1)}, values.options());
     const at::Tensor head_gradient = at::empty_like(head);
     const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, values.options());
     const at::Tensor loss = at::empty({1}, values.options());
@@ -209,15 +208,15 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     args.num_products = static_cast<std::uint32_t>(sides.products);
     args.num_hidden = static_cast<std::uint32_t>(shape.layout.stride);
     args.head = head.data_ptr<float>();
-    args.rows = u32_data(by_place ? batch->numbers : batch->rows);
-    args.known = u32_data(batch->known);
+    args.rows = u32_data(by_slot ? batch->numbers : batch->rows);
+    args.seen_mask = u32_data(batch->seen_mask);
     args.size = batch->size();
     args.pool = batch->pool();
     args.loss = terms.data_ptr<float>();
     args.contributions = contributions.data_ptr<float>();
     args.head_gradient = head_gradient.data_ptr<float>();
     Executor& executor = executor_for(values.device());
-    executor.neumf_terms(args);
+    executor.run_terms(args);
     executor.mean(args.loss, args.size, loss.data_ptr<float>());
     context->save_for_backward({weights, sides.inputs, contributions, head_gradient});
     context->saved_data["batch"] = reinterpret_cast<std::int64_t>(batch);
@@ -232,33 +231,33 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     const variable_list saved = context->get_saved_variables();
     const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
     const Layout layout{context->saved_data["hidden"].toInt()};
-    Sides sides;
-    sides.size = context->saved_data["size"].toInt();
-    sides.products = row_stride(static_cast<std::uint32_t>(sides.size));
-    sides.num_users = context->saved_data["num_users"].toInt();
-    sides.inputs = saved[1];
+    const std::int64_t size = context->saved_data["size"].toInt();
+    const Sides sides{{layout, size, context->saved_data["num_users"].toInt()},
+                      row_stride(static_cast<std::uint32_t>(size)),
+                      saved[1],
+                      {}};
     const std::int64_t stride = context->saved_data["stride"].toInt();
     const at::Tensor& weights = saved[0];
     const at::Tensor factor = gradients[0].contiguous();
     const at::Tensor weights_gradient = at::zeros_like(weights);
-    const bool by_place = is_by_place(*batch);
+    const bool by_slot = is_by_slot(*batch);
     const at::Tensor by_vector =
-        by_place ? saved[2] : batch->sum_places(saved[2], factor, is_large(*batch, saved[2]));
-    const at::Tensor rows =
-        make_sides_back(layout, sides, by_vector, weights, weights_gradient, stride);
-    if (by_place) weights_gradient.mul_(factor);
+        by_slot ? saved[2] : batch->sum_slots(saved[2], factor, is_large(*batch, saved[2]));
+    const at::Tensor rows = make_sides_back(sides, by_vector, weights, weights_gradient, stride);
+    if (by_slot) weights_gradient.mul_(factor);
     const at::Tensor head = saved[3] * factor;
     layout.products(weights_gradient)
         .slice(0, 0, sides.products)
         .copy_(head.slice(0, 0, sides.products));
     layout.hidden(weights_gradient).copy_(head.slice(0, sides.products));
     const at::Tensor values_gradient =
-        by_place ? batch->sum_places(rows, factor, is_large(*batch, rows)) : rows;
+        by_slot ? batch->sum_slots(rows, factor, is_large(*batch, rows)) : rows;
     return {values_gradient, weights_gradient, at::Tensor(), at::Tensor()};
   }
 };
 
-// NCF (He et al., WWW'17), its NeuMF, with BPR instead of the pointwise loss (METHOD section 6).
+// NCF (He et al., WWW'17): its NeuMF, with BPR instead of the pointwise loss (BET paper,
+// Section 3.1).
 class Ncf final : public Backbone {
  public:
   Ncf(const ModelOptions& options, const Graph& graph)
@@ -295,7 +294,7 @@ class Ncf final : public Backbone {
     pass.executor.join();
     std::vector<at::Tensor> losses;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
-      const NcfLoss::Shape shape = {layout_, size_of(parameters.models[model]), num_users_};
+      const Shape shape = {layout_, size_of(parameters.models[model]), num_users_};
       losses.push_back(NcfLoss::apply(parameters.values_of(model),
                                       parameters.weights[static_cast<std::int64_t>(model)], shape,
                                       &pass.batch));
@@ -309,8 +308,8 @@ class Ncf final : public Backbone {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];
-      const Sides sides = make_sides(layout_, parameters.values_of(model), at::Tensor(),
-                                     size_of(parameters.models[model]), num_users_, weights);
+      const Sides sides = make_sides({layout_, size_of(parameters.models[model]), num_users_},
+                                     parameters.values_of(model), at::Tensor(), weights);
       sides.vectors.slice(0, num_users_)
           .slice(1, 0, sides.products)
           .mul_(layout_.products(weights).slice(0, 0, sides.products));

@@ -27,7 +27,7 @@ constexpr std::uint32_t kEdges = 0;  // purpose; those of the messages are their
 std::uint32_t threshold_of(double share) { return static_cast<std::uint32_t>(share * 0x1p32); }
 
 // Where a layer's weights lie: those of the neighbours' mean and of its product with the row
-// [2, stride, stride], then the bias. METHOD's two biases are only ever added: one stands for both.
+// [2, stride, stride], then the bias. NGCF's two biases are only added up: one stands for both.
 struct Layout {
   std::int64_t stride;
 
@@ -44,29 +44,40 @@ struct Layout {
   }
 };
 
-// What a pass over the layers needs to know; of the backbone, which outlives it.
+// What a pass over the layers needs; it belongs to the backbone, which outlives the pass.
 struct Network {
   const Graph* graph = nullptr;
   Layout layout{};
   at::Tensor scale;       // float [nodes]: 1 / (degree + 1), the rows of D^-1 (A + I)
   at::Tensor kept_scale;  // the same over the share of edges that are kept
   std::array<std::uint32_t, 2> key{};
+};
 
-  // Nothing is dropped without a record.
-  Dropout dropout(double share, std::uint32_t purpose, const StepRecord* record) const {
-    if (record == nullptr) return {};
-    return {threshold_of(share), {key[0], key[1]}, purpose, record};
+// One pass, forward or backward. Nothing is dropped without a record.
+struct Pass {
+  const Network& network;
+  const StepRecord* record;
+
+  std::size_t num_rows() const { return static_cast<std::size_t>(network.graph->num_nodes()); }
+  Dropout edge_dropout() const { return dropout(kEdgeDropout, kEdges); }
+  Dropout message_dropout(std::int64_t layer) const {
+    return dropout(kMessageDropout, static_cast<std::uint32_t>(layer) + 1);
   }
-  std::size_t num_rows() const { return static_cast<std::size_t>(graph->num_nodes()); }
-  GatherArgs edges(const StepRecord* record) const {
+  GatherArgs edges() const {
     GatherArgs args;
-    args.offsets = u64_data(graph->offsets);
-    args.columns = u32_data(graph->columns);
-    args.drop = dropout(kEdgeDropout, kEdges, record);
+    args.offsets = u64_data(network.graph->offsets);
+    args.columns = u32_data(network.graph->columns);
+    args.drop = edge_dropout();
     return args;
   }
-  const float* scales(const StepRecord* record) const {
-    return (record != nullptr ? kept_scale : scale).data_ptr<float>();
+  const float* scales() const {
+    return (record != nullptr ? network.kept_scale : network.scale).data_ptr<float>();
+  }
+
+ private:
+  Dropout dropout(double share, std::uint32_t purpose) const {
+    if (record == nullptr) return {};
+    return {threshold_of(share), {network.key[0], network.key[1]}, purpose, record};
   }
 };
 
@@ -75,23 +86,22 @@ at::Tensor rows_like(const at::Tensor& table, std::int64_t columns) {
 }
 
 // x = [s, e * s] for s = D^-1 (A + I) e, in one pass over the edges.
-at::Tensor mix_neighbours(const Network& network, const at::Tensor& e, const StepRecord* record) {
+at::Tensor mix_neighbours(const Pass& pass, const at::Tensor& e) {
   const at::Tensor x = rows_like(e, 2 * e.size(1));
-  GatherArgs args = network.edges(record);
+  GatherArgs args = pass.edges();
   args.stride = static_cast<std::uint32_t>(e.size(1));
   args.in = args.base = args.product = e.data_ptr<float>();
-  args.base_scale = args.sum_scale = network.scales(record);
-  args.drop_base = record != nullptr;
+  args.base_scale = args.sum_scale = pass.scales();
+  args.drop_base = pass.record != nullptr;
   args.out = x.data_ptr<float>();
   args.past_cache = x.numel() * static_cast<std::int64_t>(sizeof(float)) > kLargeTable;
-  executor_for(e.device()).gather_rows(args, network.num_rows());
+  executor_for(e.device()).gather_rows(args, pass.num_rows());
   return x;
 }
 
 // The gradient for e from that for x, and `extra` for e itself.
-at::Tensor mix_neighbours_back(const Network& network, const at::Tensor& gradient,
-                               const at::Tensor& x, const at::Tensor& e, const at::Tensor& extra,
-                               const StepRecord* record) {
+at::Tensor mix_neighbours_back(const Pass& pass, const at::Tensor& gradient, const at::Tensor& x,
+                               const at::Tensor& e, const at::Tensor& extra) {
   Executor& executor = executor_for(e.device());
   const at::Tensor s_gradient = at::empty(e.sizes(), e.options());
   const at::Tensor e_gradient = at::empty(e.sizes(), e.options());
@@ -99,40 +109,45 @@ at::Tensor mix_neighbours_back(const Network& network, const at::Tensor& gradien
   split.gradient = gradient.data_ptr<float>();
   split.x = x.data_ptr<float>();
   split.e = e.data_ptr<float>();
-  split.scale = network.scales(record);
+  split.scale = pass.scales();
   if (extra.defined()) {
     split.extra = extra.data_ptr<float>();
     split.extra_stride = static_cast<std::uint32_t>(extra.stride(0));
   }
   split.columns = static_cast<std::uint32_t>(e.size(1));
-  split.drop = network.dropout(kEdgeDropout, kEdges, record);
+  split.drop = pass.edge_dropout();
   split.s_gradient = s_gradient.data_ptr<float>();
   split.e_gradient = e_gradient.data_ptr<float>();
-  executor.split_rows(split, network.num_rows());
+  executor.run_rows(split, pass.num_rows());
 
   const at::Tensor result = at::empty(e.sizes(), e.options());
-  GatherArgs args = network.edges(record);
+  GatherArgs args = pass.edges();
   args.stride = split.columns;
   args.in = s_gradient.data_ptr<float>();
-  args.column_weight = network.scales(record);
+  args.column_weight = pass.scales();
   args.base = e_gradient.data_ptr<float>();
   args.drop_transposed = true;
   args.out = result.data_ptr<float>();
-  executor.gather_rows(args, network.num_rows());
+  executor.gather_rows(args, pass.num_rows());
   return result;
 }
 
+// What the backward pass needs of a layer.
+struct Layer {
+  at::Tensor mixed;          // x
+  at::Tensor hidden;         // h
+  at::Tensor inverse_norms;  // 1 / |h|, by row
+};
+
 // Rows of `vectors` are concat(e, the layers' normalised outputs).
 struct Layers {
-  std::vector<at::Tensor> mixed;          // x, by layer
-  std::vector<at::Tensor> hidden;         // h, by layer
-  std::vector<at::Tensor> inverse_norms;  // by layer
+  std::vector<Layer> layers;
   at::Tensor vectors;
 };
 
-Layers run_layers(const Network& network, const at::Tensor& values, const at::Tensor& weights,
-                  const StepRecord* record) {
-  const std::int64_t stride = network.layout.stride;
+Layers run_layers(const Pass& pass, const at::Tensor& values, const at::Tensor& weights) {
+  const Layout& layout = pass.network.layout;
+  const std::int64_t stride = layout.stride;
   Layers layers;
   const std::int64_t used = values.size(1) + kLayers * stride;
   layers.vectors = rows_like(values, row_stride(static_cast<std::uint32_t>(used)));
@@ -140,11 +155,11 @@ Layers run_layers(const Network& network, const at::Tensor& values, const at::Te
   if (used < layers.vectors.size(1)) layers.vectors.slice(1, used).zero_();
   at::Tensor e = values;
   for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-    const at::Tensor x = mix_neighbours(network, e, record);
+    const at::Tensor x = mix_neighbours(pass, e);
     const at::Tensor weight =
-        network.layout.both(weights, layer, e.size(1)).reshape({2 * e.size(1), stride});
+        layout.both(weights, layer, e.size(1)).reshape({2 * e.size(1), stride});
     const at::Tensor h = rows_like(values, stride);
-    multiply_rows(h, x, weight, network.layout.bias(weights, layer));
+    multiply_rows(h, x, weight, layout.bias(weights, layer));
     const at::Tensor inverse_norms = at::empty({h.size(0)}, h.options());
     ActivateArgs args;
     args.in = args.hidden = h.data_ptr<float>();
@@ -152,97 +167,93 @@ Layers run_layers(const Network& network, const at::Tensor& values, const at::Te
     args.normalised = layers.vectors.data_ptr<float>() + values.size(1) + layer * stride;
     args.normalised_stride = static_cast<std::uint32_t>(layers.vectors.size(1));
     args.columns = static_cast<std::uint32_t>(stride);
-    args.drop = network.dropout(kMessageDropout, static_cast<std::uint32_t>(layer) + 1, record);
-    executor_for(h.device()).activate_rows(args, network.num_rows());
-    layers.mixed.push_back(x);
-    layers.hidden.push_back(h);
-    layers.inverse_norms.push_back(inverse_norms);
+    args.drop = pass.message_dropout(layer);
+    executor_for(h.device()).run_rows(args, pass.num_rows());
+    layers.layers.push_back({x, h, inverse_norms});
     e = h;
   }
   return layers;
 }
 
 // `vectors_gradient` begins at the layer's columns; `hidden_gradient` may be undefined.
-at::Tensor activate_back(const Network& network, std::int64_t layer, const at::Tensor& hidden,
-                         const at::Tensor& inverse_norms, const at::Tensor& vectors_gradient,
-                         const at::Tensor& hidden_gradient, const StepRecord* record) {
+at::Tensor activate_back(const Dropout& message_dropout, const Layer& layer,
+                         const at::Tensor& vectors_gradient, const at::Tensor& hidden_gradient) {
+  const at::Tensor& hidden = layer.hidden;
   const at::Tensor result = at::empty(hidden.sizes(), hidden.options());
   ActivateBackArgs args;
   args.hidden = hidden.data_ptr<float>();
-  args.inverse_norms = inverse_norms.data_ptr<float>();
+  args.inverse_norms = layer.inverse_norms.data_ptr<float>();
   args.normalised_gradient = vectors_gradient.data_ptr<float>();
   args.normalised_stride = static_cast<std::uint32_t>(vectors_gradient.stride(0));
   if (hidden_gradient.defined()) args.hidden_gradient = hidden_gradient.data_ptr<float>();
   args.columns = static_cast<std::uint32_t>(hidden.size(1));
-  args.drop = network.dropout(kMessageDropout, static_cast<std::uint32_t>(layer) + 1, record);
+  args.drop = message_dropout;
   args.out = result.data_ptr<float>();
-  executor_for(hidden.device()).activate_back_rows(args, network.num_rows());
+  executor_for(hidden.device()).run_rows(args, static_cast<std::size_t>(hidden.size(0)));
   return result;
 }
 
-// The layers with their gradient. Autograd would keep and pass over every intermediate of a layer;
-// here each is a matrix product and two passes of our own.
+// The layers with their gradient. Autograd would store and read every intermediate result of a
+// layer; here a layer is a matrix product and two passes of our own.
 class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
                             const at::Tensor& weights, const Network* network,
                             const StepRecord* record) {
-    const Layers layers = run_layers(*network, values, weights, record);
+    const Layers run = run_layers({*network, record}, values, weights);
     variable_list saved = {values, weights};
-    for (std::size_t layer = 0; layer < kLayers; ++layer) {
-      saved.push_back(layers.mixed[layer]);
-      saved.push_back(layers.hidden[layer]);
-      saved.push_back(layers.inverse_norms[layer]);
+    for (const Layer& layer : run.layers) {
+      saved.insert(saved.end(), {layer.mixed, layer.hidden, layer.inverse_norms});
     }
     context->save_for_backward(saved);
     context->saved_data["network"] = reinterpret_cast<std::int64_t>(network);
     context->saved_data["record"] = reinterpret_cast<std::int64_t>(record);
-    return layers.vectors;
+    return run.vectors;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    const auto& network = *reinterpret_cast<const Network*>(context->saved_data["network"].toInt());
-    const auto* record = reinterpret_cast<const StepRecord*>(context->saved_data["record"].toInt());
+    const Pass pass = {*reinterpret_cast<const Network*>(context->saved_data["network"].toInt()),
+                       reinterpret_cast<const StepRecord*>(context->saved_data["record"].toInt())};
+    const Layout& layout = pass.network.layout;
     const at::Tensor& values = saved[0];
     const at::Tensor& weights = saved[1];
     const at::Tensor vectors_gradient = gradients[0].contiguous();
     const at::Tensor weights_gradient = at::zeros_like(weights);
-    const std::int64_t stride = network.layout.stride;
+    const std::int64_t stride = layout.stride;
     Executor& executor = executor_for(values.device());
-    // The weights' gradients are made beside the rest, which needs none of them; what they read is
-    // kept until they are done.
-    std::vector<at::Tensor> kept;
+    // The weights' gradients are computed concurrently with the rest, which does not need them;
+    // what they read must stay allocated until they are done.
+    std::vector<at::Tensor> in_use;
     at::Tensor next;  // gradient of the layer's output from the layer above
     for (std::int64_t layer = kLayers - 1; layer >= 0; --layer) {
       const at::Tensor& x = saved[2 + 3 * layer];
       const at::Tensor& e = layer > 0 ? saved[3 * layer] : values;
-      const at::Tensor y_gradient =
-          activate_back(network, layer, saved[3 + 3 * layer], saved[4 + 3 * layer],
-                        vectors_gradient.slice(1, values.size(1) + layer * stride), next, record);
+      const at::Tensor y_gradient = activate_back(
+          pass.message_dropout(layer), {x, saved[3 + 3 * layer], saved[4 + 3 * layer]},
+          vectors_gradient.slice(1, values.size(1) + layer * stride), next);
       const std::int64_t inputs = e.size(1);
-      kept.push_back(y_gradient);
+      in_use.push_back(y_gradient);
       executor.run_concurrently([&] {
-        kept.push_back(at::empty({2 * inputs, stride}, x.options()));
-        multiply_transposed(kept.back(), x, y_gradient);
-        network.layout.both(weights_gradient, layer, inputs)
-            .copy_(kept.back().view({2, inputs, stride}));
-        sum_rows(network.layout.bias(weights_gradient, layer), y_gradient);
+        in_use.push_back(at::empty({2 * inputs, stride}, x.options()));
+        multiply_transposed(in_use.back(), x, y_gradient);
+        layout.both(weights_gradient, layer, inputs).copy_(in_use.back().view({2, inputs, stride}));
+        sum_rows(layout.bias(weights_gradient, layer), y_gradient);
       });
-      const at::Tensor weight =
-          network.layout.both(weights, layer, inputs).reshape({2 * inputs, stride});
+      const at::Tensor weight = layout.both(weights, layer, inputs).reshape({2 * inputs, stride});
       const at::Tensor x_gradient = rows_like(x, 2 * inputs);
       multiply_rows(x_gradient, y_gradient, weight.t());
       const at::Tensor own = layer == 0 ? vectors_gradient.slice(1, 0, inputs) : at::Tensor();
-      next = mix_neighbours_back(network, x_gradient, x, e, own, record);
+      next = mix_neighbours_back(pass, x_gradient, x, e, own);
     }
     executor.join();
     return {next, weights_gradient, at::Tensor(), at::Tensor()};
   }
 };
 
-// NGCF (Wang et al., SIGIR'19) as METHOD section 6 has it. The regulariser of the final rows is one
-// of the table's rows: the normalised layers have length 1 whatever their weights.
+// NGCF (Wang et al., SIGIR'19) with three layers, as in the BET paper (Section 4.1). Its
+// regulariser of the final rows is one of the table's rows: the normalised layers have length 1
+// whatever their weights.
 class Ngcf final : public Backbone {
  public:
   Ngcf(const ModelOptions& options, const Graph& graph) : dim_(options.dim) {

@@ -7,7 +7,7 @@
 
 namespace bet {
 
-// Calls work(chunk) for chunk = 0 .. count-1, each once, on all threads: whoever is free takes the
+// Calls work(chunk) for chunk = 0 .. count-1, each once, on all threads: a free thread takes the
 // next. Better than equal shares where chunks differ in cost, and threads stay near each other in
 // memory. `work` must not care which thread runs it.
 template <typename Work>

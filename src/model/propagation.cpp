@@ -36,7 +36,7 @@ void set_out(GatherArgs& args, const at::Tensor& rows) {
 
 // (x + A x + A^2 x + A^3 x) / 4 by Horner's rule, h <- x + A h. What is kept between the layers is
 // S h, S the inverse root degrees: then A = S (0/1 matrix) S needs no weight per edge.
-// `touched_in`: x is zero in other rows. `touched_out`: other rows of the result are not asked for.
+// `touched_in`: x is zero in other rows. `touched_out`: other rows of the result are not needed.
 at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision precision,
                           const at::Tensor* touched_in, const at::Tensor* touched_out) {
   Executor& executor = executor_for(x.device());

@@ -18,9 +18,9 @@ struct AdamOptions {
   float epsilon = 1e-8F;
 };
 
-// Adam (as LibTorch's) on a masked table, in one pass over it. Beside the gradient it takes the
+// Adam (as LibTorch's) on a masked table, in one pass over it. Besides the gradient it applies the
 // regulariser of a batch, whose gradient is a multiple of the rows themselves. It keeps the record
-// of the steps, on the table's device, where nothing needs to be read back in a step.
+// of the steps on the table's device, so that a step reads nothing back.
 class RowAdam {
  public:
   // `rate_after(step)` is the learning rate of the step that follows `step` steps, for the first
@@ -28,18 +28,18 @@ class RowAdam {
   RowAdam(const ModelParameters& table, const AdamOptions& options, std::uint64_t max_steps,
           const std::function<double(std::uint64_t)>& rate_after);
 
-  // l2 / batch size * the squared rows at the batch's places; nothing without a batch.
+  // l2 / batch size * the squared rows at the batch's slots; nothing without a batch.
   struct Regulariser {
     const Batch* batch = nullptr;
     double l2 = 0;
   };
 
-  // Applies `gradient`, to which that of the regulariser is added, as its value is to the record.
-  // `loss` is by model.
+  // Applies `gradient` plus the gradient of the regulariser, and records `loss` (by model) plus the
+  // value of the regulariser.
   void step(ModelParameters& table, const at::Tensor& gradient, const Regulariser& regulariser,
             const at::Tensor& loss);
 
-  // The record of a model, in the device's memory; its `steps` are those made.
+  // The record of a model, in the device's memory.
   const StepRecord* device_record(std::size_t model = 0) const;
   // Read back, by model; waits for the device.
   std::vector<StepRecord> records() const;

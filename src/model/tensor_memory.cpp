@@ -34,8 +34,7 @@ class BlockCache {
       free.pop_back();
       free_bytes_ -= size;
     } else {
-      // A new size: another table is being worked on, and the blocks of the last one may never be
-      // asked for again.
+      // A new size means another table; the blocks of the last one may never be needed again.
       if (free_bytes_ > kMostFree) release_free();
       block = std::aligned_alloc(kHugePage, size);
       if (block == nullptr) throw std::bad_alloc();

@@ -32,7 +32,7 @@ Metrics evaluate_run(const EvaluationJob& job) {
   const std::string hash = dataset.hash();
   const Split split = options.data.split_of(dataset);
   const FinalModel model =
-      read_final_model(run.files().checkpoints(), table_shape(options, dataset));
+      read_final_model(run.files().checkpoints().folder, table_shape(options, dataset));
   check_data(job, model.identity.starts_with(hash), hash);
   const at::Device device = find_device(job.device);
   const Graph graph = make_graph(split, training.final_part).to(device);

@@ -36,7 +36,7 @@ ExportResult export_model(const ExportJob& job) {
   const std::string hash = dataset.hash();
   const Split split = options.data.split_of(dataset);
   const FinalModel model =
-      read_final_model(run.files().checkpoints(), table_shape(options, dataset));
+      read_final_model(run.files().checkpoints().folder, table_shape(options, dataset));
   BET_CHECK(model.identity.starts_with(hash), options.data.path, ": is not the data that ",
             job.run.string(), " was trained on (hash ", hash, ")");
   ExportResult result;

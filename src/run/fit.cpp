@@ -182,6 +182,7 @@ class FitRun {
   }
 
   void train() {
+    graph_ = make_graph(split_, TrainingPart::kTrain).to(training_.device);
     ProgressTracker tracker(phases_of(options_, split_, nothing_to_cut()), callbacks_.progress);
     const TrainingHooks hooks = make_hooks(tracker);
     const Proposal proposal = propose(hooks, tracker.progress());
@@ -197,8 +198,9 @@ class FitRun {
     set_training_work(tracker.progress(), columns, widest, training_.schedule,
                       full_ ? &*full_ : nullptr);
     const RetrainingResult result =
-        retrain_plans(split_, proposal.plans, training_, hooks, run_->files().checkpoints(),
-                      identity_, resumes());
+        retrain_plans({split_, *graph_, training_.model, training_.schedule, hooks},
+                      training_.final_part, proposal.plans,
+                      {run_->files().checkpoints().folder, identity_, resumes()});
     tracker.end_phase();
     fill_report(proposal, result);
     finish(result.table);
@@ -228,7 +230,6 @@ class FitRun {
                 ": has no search to continue: its budget holds the full table");
       return {.plans = {full_plan(shape_)}};
     }
-    const Graph graph = make_graph(split_, TrainingPart::kTrain).to(training_.device);
     const Clock::time_point start = Clock::now();
     MethodInput input{split_,    graph,
                       shape_,    std::nullopt,
@@ -248,7 +249,7 @@ class FitRun {
     return proposal;
   }
 
-  Pretrained pretrain_full(const Graph& graph, const TrainingHooks& hooks, RunProgress& progress) {
+  Pretrained pretrain_full(const TrainingHooks& hooks, RunProgress& progress) {
     const Clock::time_point start = Clock::now();
     TrainingHooks pretrain_hooks = hooks;
     pretrain_hooks.progress = [&](Progress one) {
@@ -256,9 +257,10 @@ class FitRun {
       hooks.progress(one);
     };
     stop_effect(StopEffect::kLeaves);
-    full_ = pretrain(split_, graph, shape_, training_.model, training_.schedule, pretrain_hooks,
-                     options_.cache, pretrained_identity(options_, report_.data.hash),
-                     run_->files().pretraining());
+    full_ = pretrain({split_, *graph_, training_.model, training_.schedule, pretrain_hooks}, shape_,
+                     options_.cache,
+                     {run_->files().checkpoints().pretraining(),
+                      pretrained_identity(options_, report_.data.hash)});
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
     set_training_work(progress, plans * options_.dim, options_.dim, training_.schedule, &*full_);
@@ -333,7 +335,7 @@ class FitRun {
     report_.seconds.model_file = seconds_since(start);
     report_.seconds.total = seconds_since(start_);
     write_report(report_, files.report());
-    std::filesystem::remove(files.method());
+    std::filesystem::remove(files.checkpoints().method());
     run_->log("done: test " + json_text(metrics_json(report_.test)));
   }
 
@@ -360,6 +362,7 @@ class FitRun {
   TableShape shape_;
   std::optional<ResolvedBudget> allowed_;  // what the budget comes to
   std::string identity_;
+  std::optional<Graph> graph_;  // of the training part, on the device
   std::optional<Pretrained> full_;
   FitReport report_;
 };

@@ -26,7 +26,7 @@ RunFolder RunFolder::create(const fs::path& path, bool overwrite) {
   check_free(path, overwrite);
   remove_tree(path);
   std::error_code error;
-  fs::create_directories(RunFiles{path}.checkpoints(), error);
+  fs::create_directories(RunFiles{path}.checkpoints().folder, error);
   BET_CHECK(!error, path.string(), ": cannot make the folder: ", error.message());
   return RunFolder(path);
 }

@@ -94,16 +94,16 @@ std::uint32_t iterations_to_make(const MethodInput& input, const RunStore& store
               " of ", asked, " plans)");
     // What was made of the search so far: without it this is a run that was killed in the search.
     std::filesystem::remove(input.files.report());
-    std::filesystem::remove(input.files.retraining());
+    std::filesystem::remove(input.files.checkpoints().retraining());
     return asked;
   }
-  const bool is_over = input.resumes && std::filesystem::exists(input.files.retraining());
+  const bool is_over = input.resumes && std::filesystem::exists(input.files.checkpoints().retraining());
   return is_over ? stored : asked;
 }
 
 Proposal propose(const MethodInput& input) {
   const Pretrained full = input.pretrained();
-  RunStore store(input.files.trials(), input.identity);
+  RunStore store(input.files.trials(), input.state.identity);
   const SearchOptions options = {.num_iterations = iterations_to_make(input, store),
                                  .num_candidates = input.options.candidates.value(),
                                  .selection = input.options.selection.value(),
@@ -115,8 +115,8 @@ Proposal propose(const MethodInput& input) {
   const Schedule finetune =
       probe_schedule(input.options, input.retraining, input.effort, input.split.counts().train,
                      static_cast<std::uint32_t>(input.graph.active_users.size(0)));
-  const Prober prober(input.split, input.graph, theta, full.validation.score(),
-                      input.retraining.model, finetune);
+  const Prober prober({input.split, input.graph, input.retraining.model, finetune, input.hooks},
+                      theta, full.validation.score());
   TrainingHooks hooks = input.hooks;
   hooks.log = [&](const std::string& text) {
     if (input.has_plan) input.has_plan();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -38,8 +37,7 @@ struct MethodInput {
   const RetrainingOptions& retraining;     // as plans will be retrained
   const MethodOptions& options;            // with every default of the method set
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
-  std::filesystem::path state;             // the file from which an interrupted method resumes
-  std::string identity;                    // of data and options: a state of others is refused
+  StateFile state;                         // the file where a method keeps its own state
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
   Effort effort = Effort::kNormal;
   RunFiles files = {};           // of the run, for what a method keeps beside `state`

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "train/training_loop.h"
 
 namespace bet {
 
@@ -18,20 +19,19 @@ Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interacti
     schedule.learning_rate = training.learning_rate / 2;
     schedule.max_steps = std::max((epochs * num_interactions + entries - 1) / entries, kLeastSteps);
   } else {
-    schedule.decay = 0.98;  // METHOD section 5
+    schedule.decay = 0.98;  // BET paper, Section 4.3
     schedule.max_steps = epochs * steps_of_epoch;
   }
   return schedule;
 }
 
-Prober::Prober(const Split& split, const Graph& graph, const ModelParameters& full,
-               double full_score, const ModelOptions& model, const Schedule& finetune)
-    : graph_(graph),
+Prober::Prober(const TrainingContext& context, const ModelParameters& full, double full_score)
+    : graph_(context.graph),
       full_(full),
       full_score_(full_score),
-      model_(model),
-      finetune_(finetune),
-      evaluator_(split, HeldOut::kValidation, graph) {
+      model_(context.model),
+      finetune_(context.schedule),
+      evaluator_(context.split, HeldOut::kValidation, context.graph) {
   BET_CHECK(full_score > 0, "the full-size model scores ", full_score,
             " on validation: there is nothing to measure plans against");
 }
@@ -39,11 +39,9 @@ Prober::Prober(const Split& split, const Graph& graph, const ModelParameters& fu
 std::optional<double> Prober::fitness(const SizePlan& plan,
                                       const std::function<bool()>& stop) const {
   ModelInTraining model(graph_, masked_copy(full_, std::span(&plan, 1)), model_, finetune_);
-  while (model.num_steps() < finetune_.max_steps) {
-    if (stop && stop()) return std::nullopt;
-    model.step();
-  }
-  model.take_mean_losses();  // throws if one was not finite
+  TrainingHooks hooks;
+  hooks.stop = stop;
+  if (!run_steps(model, finetune_.max_steps, hooks)) return std::nullopt;
   const Ranking ranking = model.ranking();
   return evaluator_.measure(ranking.vectors, ranking.models[0]).score() / full_score_;
 }

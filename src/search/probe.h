@@ -4,27 +4,28 @@
 #include <optional>
 
 #include "train/evaluator.h"
-#include "train/model_state.h"
+#include "train/trainer.h"
 
 namespace bet {
 
-// The finetuning of a probe: batches and optimiser of the training's schedule, as many steps as
-// make so many epochs over the training interactions.
+// The schedule of a probe's finetuning: batches and optimiser of the training's schedule, and as
+// many steps as `epochs` passes over the training interactions take.
 Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interactions,
                            std::uint32_t num_users, std::uint32_t epochs);
 
 // Measures plans: each probe starts from the pretrained model under the plan's mask, is finetuned
 // for a fixed number of steps with fresh Adam state, and measured on all validation users. Every
 // probe sees the same batches, so that fitness differs by plan and not by luck. What does not
-// depend on the plan is made once. All arguments must outlive it.
+// depend on the plan is made once.
 class Prober {
  public:
-  // `full` on the graph's device; `full_score` is its validation score, the denominator of fitness.
-  Prober(const Split& split, const Graph& graph, const ModelParameters& full, double full_score,
-         const ModelOptions& model, const Schedule& finetune);
+  // The context's schedule is that of the finetuning; its hooks are not used. `full` lies on the
+  // graph's device; `full_score` is its validation score, the denominator of fitness. The graph and
+  // `full` must outlive the prober.
+  Prober(const TrainingContext& context, const ModelParameters& full, double full_score);
 
-  // Quality of the finetuned plan / quality of the full model. None if `stop`, asked before each
-  // step, said so.
+  // Quality of the finetuned plan / quality of the full model. Nothing if `stop`, which is asked
+  // before each step and may be empty, returned true.
   std::optional<double> fitness(const SizePlan& plan, const std::function<bool()>& stop) const;
 
  private:

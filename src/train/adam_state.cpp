@@ -1,28 +1,32 @@
 #include "train/adam_state.h"
 
-#include "base/error.h"
+#include "train/parameter_state.h"
 
 namespace bet {
 
+void save_moments(Checkpoint& checkpoint, const std::string& name, const at::Tensor& values,
+                  RowAdam& adam) {
+  checkpoint.tensors[parameter_key(name, "table")] = values.cpu();
+  checkpoint.tensors[parameter_key(name, "moment1")] = adam.moment1().cpu();
+  checkpoint.tensors[parameter_key(name, "moment2")] = adam.moment2().cpu();
+}
+
+void load_moments(const Checkpoint& checkpoint, const std::string& name, const at::Tensor& values,
+                  RowAdam& adam) {
+  checkpoint.copy_tensor(parameter_key(name, "table"), values);
+  checkpoint.copy_tensor(parameter_key(name, "moment1"), adam.moment1());
+  checkpoint.copy_tensor(parameter_key(name, "moment2"), adam.moment2());
+}
+
 void save_adam(Checkpoint& checkpoint, const std::string& name, const ModelParameters& table,
                RowAdam& adam) {
-  checkpoint.tensors[name] = table.values.cpu();
-  checkpoint.tensors[name + " moment1"] = adam.moment1().cpu();
-  checkpoint.tensors[name + " moment2"] = adam.moment2().cpu();
+  save_moments(checkpoint, name, table.values, adam);
   checkpoint.numbers[name + " steps"] = static_cast<double>(adam.records().at(0).steps);
 }
 
-void restore_adam(const Checkpoint& checkpoint, const std::string& name, ModelParameters& table,
-                  RowAdam& adam) {
-  const auto copy = [&](at::Tensor& to, const std::string& what) {
-    const at::Tensor& from = checkpoint.tensor(what);
-    BET_CHECK(to.sizes() == from.sizes(), "checkpoint of another table: ", what, " has ",
-              from.size(0), " x ", from.size(1), " values, not ", to.size(0), " x ", to.size(1));
-    to.copy_(from);
-  };
-  copy(table.values, name);
-  copy(adam.moment1(), name + " moment1");
-  copy(adam.moment2(), name + " moment2");
+void load_adam(const Checkpoint& checkpoint, const std::string& name, ModelParameters& table,
+               RowAdam& adam) {
+  load_moments(checkpoint, name, table.values, adam);
   StepRecord record;
   record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
   adam.set_records({record});

@@ -20,10 +20,10 @@ std::uint32_t BatchSampler::num_users() const {
 void BatchSampler::draw(const StepRecord* record, BatchKind kind, Batch& batch) const {
   DrawArgs args;
   args.offsets = u64_data(graph_.offsets);
-  args.columns = words(graph_.columns);
+  args.columns = u32_data(graph_.columns);
   args.num_users = graph_.num_users;
   args.num_items = graph_.num_items;
-  args.active_users = words(graph_.active_users);
+  args.active_users = u32_data(graph_.active_users);
   args.num_active = num_users();
   args.user_key = user_key_;
   args.item_key = item_key_;
@@ -31,8 +31,8 @@ void BatchSampler::draw(const StepRecord* record, BatchKind kind, Batch& batch) 
   args.size = batch.size();
   args.pool = batch.pool();
   args.record = record;
-  args.rows = words(batch.rows);
-  args.known = words(batch.known);
+  args.rows = u32_data(batch.rows);
+  args.seen_mask = u32_data(batch.seen_mask);
   executor_for(batch.rows.device()).draw_batch(args);
   batch.group();
 }

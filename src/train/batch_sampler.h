@@ -8,14 +8,14 @@
 
 namespace bet {
 
-// Draws batches: a user, one of its items, and items that it has not, each uniformly. A batch is a
-// function of seed and step alone (Philox), so any device or thread count draws the same. `graph`
-// must outlive the sampler.
+// Draws batches: a user, one of the user's items, and items that the user has not seen, each
+// uniformly. A batch is a function of seed and step alone (Philox), so every device and thread
+// count draws the same. `graph` must outlive the sampler.
 class BatchSampler {
  public:
   BatchSampler(const Graph& graph, std::uint64_t seed);
 
-  // Users with interactions.
+  // The number of users with interactions.
   std::uint32_t num_users() const;
 
   // Draws the batch of the step that follows record->steps, which lies in memory of the batch's

@@ -36,9 +36,9 @@ void append_u64(std::string& text, std::uint64_t value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-std::uint64_t u64_at(const std::string& text, std::size_t place) {
+std::uint64_t u64_at(const std::string& text, std::size_t offset) {
   std::uint64_t value = 0;
-  std::memcpy(&value, text.data() + place, sizeof(value));
+  std::memcpy(&value, text.data() + offset, sizeof(value));
   return value;
 }
 
@@ -47,6 +47,13 @@ std::uint64_t u64_at(const std::string& text, std::size_t place) {
 double Checkpoint::number(const std::string& name) const { return find(numbers, name); }
 const std::string& Checkpoint::text(const std::string& name) const { return find(texts, name); }
 const at::Tensor& Checkpoint::tensor(const std::string& name) const { return find(tensors, name); }
+
+void Checkpoint::copy_tensor(const std::string& name, const at::Tensor& to) const {
+  const at::Tensor& from = tensor(name);
+  BET_CHECK(from.sizes() == to.sizes(), "checkpoint of another plan: ", in_quotes(name), " has ",
+            from.size(0), " x ", from.size(1), " values, not ", to.size(0), " x ", to.size(1));
+  to.copy_(from);
+}
 
 void save_metrics(Checkpoint& checkpoint, const std::string& name, const Metrics& metrics) {
   checkpoint.numbers[name + " users"] = static_cast<double>(metrics.num_users);
@@ -110,19 +117,19 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   const std::uint64_t header_bytes = u64_at(bytes, kMagic.size());
   BET_CHECK(header_bytes <= bytes.size() - kHead - kTail, path.string(), ": damaged checkpoint");
   Checkpoint checkpoint;
-  std::size_t place = kHead + header_bytes;
+  std::size_t offset = kHead + header_bytes;
   try {
     const Json header =
-        Json::parse(bytes.begin() + kHead, bytes.begin() + static_cast<std::ptrdiff_t>(place));
+        Json::parse(bytes.begin() + kHead, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
     checkpoint.numbers = header.at("numbers").get<std::map<std::string, double>>();
     checkpoint.texts = header.at("texts").get<std::map<std::string, std::string>>();
     for (const auto& [name, shape] : header.at("tensors").items()) {
       const at::Tensor tensor =
           at::empty({shape.at(0).get<std::int64_t>(), shape.at(1).get<std::int64_t>()}, at::kFloat);
       const std::size_t size = static_cast<std::size_t>(tensor.numel()) * sizeof(float);
-      BET_CHECK(size <= bytes.size() - kTail - place, path.string(), ": damaged checkpoint");
-      std::memcpy(tensor.data_ptr<float>(), bytes.data() + place, size);
-      place += size;
+      BET_CHECK(size <= bytes.size() - kTail - offset, path.string(), ": damaged checkpoint");
+      std::memcpy(tensor.data_ptr<float>(), bytes.data() + offset, size);
+      offset += size;
       checkpoint.tensors[name] = tensor;
     }
   } catch (const Json::exception& error) {

@@ -30,14 +30,14 @@ class Evaluator {
   std::vector<double> user_scores(const at::Tensor& vectors, const Scoring& scoring) const;
 
  private:
-  // By place in users().
+  // By index in users().
   std::vector<Metrics> user_measures(const at::Tensor& vectors, const Scoring& scoring) const;
 
   const Graph& seen_;
   HeldOutItems held_;
 };
 
-// Of one model.
+// One measurement of one model.
 inline Metrics evaluate(const at::Tensor& vectors, const Scoring& scoring, const Split& split,
                         HeldOut held_out, const Graph& seen) {
   return Evaluator(split, held_out, seen).measure(vectors, scoring);

@@ -12,11 +12,11 @@ double Metrics::score() const {
 
 namespace {
 
-// 1 / log2(rank + 1), by place.
+// 1 / log2(rank + 1), by position.
 const auto kDiscount = [] {
   std::array<double, kCutoffs.back()> discount{};
-  for (std::size_t place = 0; place < discount.size(); ++place) {
-    discount[place] = 1.0 / std::log2(static_cast<double>(place) + 2.0);
+  for (std::size_t position = 0; position < discount.size(); ++position) {
+    discount[position] = 1.0 / std::log2(static_cast<double>(position) + 2.0);
   }
   return discount;
 }();
@@ -30,13 +30,13 @@ Metrics user_metrics(std::uint32_t hits, std::size_t num_held_out) {
   double gain = 0;
   double ideal = 0;
   std::size_t cutoff = 0;
-  for (std::uint32_t place = 0; place < kCutoffs.back(); ++place) {
-    if (place < num_held_out) ideal += kDiscount[place];
-    if ((hits >> place & 1) != 0) {
+  for (std::uint32_t position = 0; position < kCutoffs.back(); ++position) {
+    if (position < num_held_out) ideal += kDiscount[position];
+    if ((hits >> position & 1) != 0) {
       ++found;
-      gain += kDiscount[place];
+      gain += kDiscount[position];
     }
-    if (place + 1 == kCutoffs[cutoff]) {
+    if (position + 1 == kCutoffs[cutoff]) {
       metrics.recall[cutoff] = found / static_cast<double>(num_held_out);
       metrics.ndcg[cutoff] = gain / ideal;
       ++cutoff;

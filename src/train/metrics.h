@@ -13,14 +13,14 @@ constexpr std::array<std::uint32_t, 3> kCutoffs = {5, 10, 20};
 struct Metrics {
   std::array<double, 3> recall{};  // by cut-off
   std::array<double, 3> ndcg{};
-  std::uint64_t num_users = 0;  // that were counted
+  std::uint64_t num_users = 0;  // with held-out items
 
   // The paper's one number: the mean of all six.
   double score() const;
 };
 
-// Of one user: bit p of `hits` is set if the item ranked at place p is one of `num_held_out`, which
-// is not 0.
+// The metrics of one user: bit p of `hits` is set if the item at position p is one of the
+// user's held-out items, of which there are `num_held_out` > 0.
 Metrics user_metrics(std::uint32_t hits, std::size_t num_held_out);
 
 }  // namespace bet

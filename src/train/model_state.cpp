@@ -4,16 +4,27 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <cmath>
-
 #include "base/error.h"
 #include "model/dense_weights.h"
+#include "train/adam_state.h"
 
 namespace bet {
 namespace {
 
-// Steps that may be under way on the GPU before the host looks at their losses.
+// Steps that may be queued on the GPU before the host checks their losses.
 constexpr std::uint64_t kStepsInFlight = 64;
+
+void save_record(Checkpoint& checkpoint, const std::string& name, const StepRecord& record) {
+  checkpoint.numbers[name + " steps"] = static_cast<double>(record.steps);
+  checkpoint.numbers[name + " loss"] = record.loss_sum;
+}
+
+StepRecord load_record(const Checkpoint& checkpoint, const std::string& name) {
+  StepRecord record;
+  record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
+  record.loss_sum = checkpoint.number(name + " loss");
+  return record;
+}
 
 }  // namespace
 
@@ -112,84 +123,32 @@ Ranking ModelInTraining::ranking() const {
   return backbone_->ranking(filtered);
 }
 
-ModelInTraining::State ModelInTraining::state() {
-  State state;
-  state.values = table_.values.cpu();
-  state.moment1 = adam_.moment1().cpu();
-  state.moment2 = adam_.moment2().cpu();
-  if (weights_adam_) {
-    state.weights = weights_.values.cpu();
-    state.weights_moment1 = weights_adam_->moment1().cpu();
-    state.weights_moment2 = weights_adam_->moment2().cpu();
+Checkpoint ModelInTraining::state() {
+  Checkpoint state;
+  save_moments(state, "", table_.values, adam_);
+  if (weights_adam_) save_moments(state, "weights", weights_.values, *weights_adam_);
+  const std::vector<StepRecord> records = adam_.records();
+  state.numbers["models"] = static_cast<double>(records.size());
+  for (std::size_t model = 0; model < records.size(); ++model) {
+    save_record(state, "record " + std::to_string(model), records[model]);
+    save_record(state, "taken " + std::to_string(model), taken_[model]);
   }
-  state.records = adam_.records();
-  state.taken = taken_;
   return state;
 }
 
-void ModelInTraining::restore(const State& state) {
-  const auto copy = [&](const at::Tensor& to, const at::Tensor& from, const char* name) {
-    BET_CHECK(from.sizes() == to.sizes(), "checkpoint of another plan: ", name, " has ",
-              from.size(0), " x ", from.size(1), " values, not ", to.size(0), " x ", to.size(1));
-    to.copy_(from);
-  };
-  copy(table_.values, state.values, "table");
-  copy(adam_.moment1(), state.moment1, "moment1");
-  copy(adam_.moment2(), state.moment2, "moment2");
-  if (weights_adam_) {
-    copy(weights_.values, state.weights, "weights");
-    copy(weights_adam_->moment1(), state.weights_moment1, "weights' moment1");
-    copy(weights_adam_->moment2(), state.weights_moment2, "weights' moment2");
-    weights_adam_->set_records({state.records.at(0)});
+void ModelInTraining::restore(const Checkpoint& state) {
+  load_moments(state, "", table_.values, adam_);
+  std::vector<StepRecord> records;
+  taken_.clear();
+  for (std::size_t model = 0; model < static_cast<std::size_t>(state.number("models")); ++model) {
+    records.push_back(load_record(state, "record " + std::to_string(model)));
+    taken_.push_back(load_record(state, "taken " + std::to_string(model)));
   }
-  adam_.set_records(state.records);
-  taken_ = state.taken;
-  num_steps_ = state.records.at(0).steps;
-}
-
-Checkpoint checkpoint_of(ModelInTraining& model) {
-  const ModelInTraining::State state = model.state();
-  Checkpoint checkpoint;
-  checkpoint.tensors = {
-      {"table", state.values}, {"moment1", state.moment1}, {"moment2", state.moment2}};
-  if (state.weights.defined()) {
-    checkpoint.tensors["weights"] = state.weights;
-    checkpoint.tensors["weights moment1"] = state.weights_moment1;
-    checkpoint.tensors["weights moment2"] = state.weights_moment2;
-  }
-  checkpoint.numbers["models"] = static_cast<double>(state.records.size());
-  const auto put = [&](const std::string& name, const StepRecord& record) {
-    checkpoint.numbers[name + " steps"] = static_cast<double>(record.steps);
-    checkpoint.numbers[name + " loss"] = record.loss_sum;
-  };
-  for (std::size_t i = 0; i < state.records.size(); ++i) {
-    put("record " + std::to_string(i), state.records[i]);
-    put("taken " + std::to_string(i), state.taken[i]);
-  }
-  return checkpoint;
-}
-
-void restore(ModelInTraining& model, const Checkpoint& checkpoint) {
-  ModelInTraining::State state;
-  state.values = checkpoint.tensor("table");
-  state.moment1 = checkpoint.tensor("moment1");
-  state.moment2 = checkpoint.tensor("moment2");
-  if (checkpoint.tensors.contains("weights")) {
-    state.weights = checkpoint.tensor("weights");
-    state.weights_moment1 = checkpoint.tensor("weights moment1");
-    state.weights_moment2 = checkpoint.tensor("weights moment2");
-  }
-  const auto get = [&](const std::string& name) {
-    StepRecord record;
-    record.steps = static_cast<std::uint64_t>(checkpoint.number(name + " steps"));
-    record.loss_sum = checkpoint.number(name + " loss");
-    return record;
-  };
-  for (std::size_t i = 0; i < static_cast<std::size_t>(checkpoint.number("models")); ++i) {
-    state.records.push_back(get("record " + std::to_string(i)));
-    state.taken.push_back(get("taken " + std::to_string(i)));
-  }
-  model.restore(state);
+  adam_.set_records(records);
+  num_steps_ = records.at(0).steps;
+  if (!weights_adam_) return;
+  load_moments(state, "weights", weights_.values, *weights_adam_);
+  weights_adam_->set_records({records.at(0)});
 }
 
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,

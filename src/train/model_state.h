@@ -18,18 +18,18 @@
 namespace bet {
 
 // What a method puts between the table and the backbone, and trains along with them. On the
-// table's device; everything but filtered()'s arguments must stay at the same place in memory from
-// step to step, because a GPU replays the first one.
+// table's device. Everything but the arguments of filtered() must stay at the same address from
+// step to step, because a GPU replays the first recorded step.
 class TableFilter {
  public:
   virtual ~TableFilter() = default;
 
-  // What the backbone gets for `values`, by LibTorch's operators, so that autograd knows the way
-  // back to them and to parameters().
+  // What the backbone gets for `values`, computed by LibTorch's operators, so that autograd finds
+  // the gradients of them and of parameters().
   virtual at::Tensor filtered(const at::Tensor& values) = 0;
 
-  // Of its own, as leaves that require a gradient, and one step of theirs. `loss` is that of the
-  // batch.
+  // The filter's own parameters, as leaves that require a gradient, and one step of them. `loss` is
+  // that of the batch.
   virtual std::vector<at::Tensor> parameters() { return {}; }
   virtual void update(std::span<const at::Tensor> /*gradients*/, const at::Tensor& /*loss*/) {}
 };
@@ -45,40 +45,31 @@ class ModelInTraining {
   ModelInTraining(const Graph& graph, ModelParameters table, const ModelOptions& options,
                   const Schedule& schedule);
 
-  // Trains through a filter from now on; before the first step. It must outlive the model.
+  // Trains through a filter. Call it before the first step; the filter must outlive the model.
   void use(TableFilter& filter) { filter_ = &filter; }
 
-  // One step of every model; on the GPU it may not be done yet. Throws, naming the step, if a loss
-  // was not finite: on the GPU some steps later.
+  // Makes one step of every model; on the GPU it may return before the step is done. Throws, naming
+  // the step, if a loss was not finite: on the GPU some steps later.
   void step();
 
   // Mean loss of each model, with the regulariser, over the steps since the last call; waits for
   // the device.
   std::vector<double> take_mean_losses();
 
-  // Of the models as they are now, through the filter if there is one.
+  // The ranking of the models as they are now, through the filter if there is one.
   Ranking ranking() const;
 
   std::uint64_t num_steps() const { return num_steps_; }
   const ModelParameters& table() const { return table_; }
-  // Of the last step.
+  // The batch of the last step.
   const Batch& batch() const { return batch_; }
   const Backbone& backbone() const { return *backbone_; }
   Executor& executor() const { return executor_; }
 
-  // All that is needed to go on to the same bits, and back.
-  struct State {
-    at::Tensor values;
-    at::Tensor moment1;
-    at::Tensor moment2;
-    at::Tensor weights;  // these three undefined where the backbone has none
-    at::Tensor weights_moment1;
-    at::Tensor weights_moment2;
-    std::vector<StepRecord> records;
-    std::vector<StepRecord> taken;  // at the last take_mean_losses()
-  };
-  State state();  // on the CPU; shares memory with a model there
-  void restore(const State& state);
+  // Everything that is needed to resume to the same bits. Shares memory with a model on the CPU.
+  Checkpoint state();
+  // Throws on the state of another plan.
+  void restore(const Checkpoint& state);
 
  private:
   void run_step();
@@ -98,14 +89,10 @@ class ModelInTraining {
   at::Tensor ones_;  // the losses' gradient
   std::unique_ptr<Executor::Loop> loop_;
   std::uint64_t num_steps_ = 0;
-  std::vector<StepRecord> taken_;
+  std::vector<StepRecord> taken_;  // the records at the last take_mean_losses()
 };
 
-// The state as a checkpoint, and back. Throws on one of another plan.
-Checkpoint checkpoint_of(ModelInTraining& model);
-void restore(ModelInTraining& model, const Checkpoint& checkpoint);
-
-// Device memory that a training of these plans takes, about.
+// The device memory that a training of these plans takes, in bytes, approximately.
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
                              const ModelOptions& options, const Schedule& schedule);
 

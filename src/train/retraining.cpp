@@ -1,13 +1,13 @@
 #include "train/retraining.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "train/evaluator.h"
+#include "train/parameter_state.h"
 
 namespace bet {
 namespace {
@@ -22,7 +22,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What is known once the first phase is over, beside the state of the second.
+// The results of the first phase, saved with the state of the second.
 void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
   checkpoint.numbers["fit_best_length"] = static_cast<double>(result.best_length);
@@ -54,118 +54,131 @@ std::uint64_t interactions_of(const Split& split, TrainingPart part) {
   return total;
 }
 
-// The sizes as a column of floats, which a checkpoint holds.
-at::Tensor sizes_as_floats(const ModelParameters& table) {
-  return table.sizes.to(at::kFloat).view({-1, 1});
-}
-
-Metrics test_metrics(const ModelParameters& table, const Split& split, const Graph& graph,
-                     const RetrainingOptions& options) {
-  if (options.final_part == TrainingPart::kAll) return {};
-  const Ranking ranking = make_backbone(options.model, graph)->ranking(table.to(graph.device()));
-  return evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
-}
-
-}  // namespace
-
-bool has_retraining_state(const std::filesystem::path& folder) {
-  return std::filesystem::exists(folder / "state.ckpt");
-}
-
-void drop_retraining_state(const std::filesystem::path& folder) {
-  std::filesystem::remove(folder / "state.ckpt");
-}
-
-RetrainingResult retrain_plans(const Split& split, std::span<const SizePlan> plans,
-                               const RetrainingOptions& options, const TrainingHooks& hooks,
-                               const std::filesystem::path& folder, const std::string& identity,
-                               bool resume) {
-  const std::filesystem::path state_path = folder / "state.ckpt";
-  std::optional<Checkpoint> state;
-  if (resume && has_retraining_state(folder)) {
-    state = read_checkpoint(state_path);
-    BET_CHECK(state->text("identity") == identity, state_path.string(),
-              ": was written for other data or options");
+class Retraining {
+ public:
+  Retraining(const TrainingContext& context, TrainingPart final_part,
+             std::span<const SizePlan> plans, const RetrainingFolder& folder)
+      : context_(context),
+        final_part_(final_part),
+        plans_(plans),
+        folder_(folder),
+        saving_(context.hooks) {
+    saving_.save = [this](Checkpoint checkpoint) {
+      checkpoint.texts["phase"] = phase_;
+      if (phase_ == kFinal) save_choice(checkpoint, result_);
+      folder_.state().write(std::move(checkpoint));
+    };
   }
-  RetrainingResult result;
-  std::string phase = "train";
-  TrainingHooks saving = hooks;
-  saving.save = [&](const Checkpoint& checkpoint) {
-    Checkpoint whole = checkpoint;
-    whole.texts = {{"phase", phase}, {"identity", identity}};
-    if (phase == "final") save_choice(whole, result);
-    write_checkpoint(whole, state_path);
-  };
 
-  const bool in_final = state && state->text("phase") == "final";
-  if (in_final) {
-    restore_choice(*state, result);
-  } else {
+  RetrainingResult run() {
+    std::optional<Checkpoint> state;
+    if (folder_.resume) state = folder_.state().read();
+    const bool in_final = state && state->text("phase") == kFinal;
+    if (in_final) {
+      restore_choice(*state, result_);
+    } else {
+      choose_plan(state ? &*state : nullptr);
+    }
+    finish(in_final ? &*state : nullptr);
+    Checkpoint final_model;
+    save_model(final_model, result_.table);
+    folder_.final_model().write(std::move(final_model));
+    folder_.state().remove();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr const char* kFinal = "final";
+
+  void choose_plan(const Checkpoint* state) {
     const Stopwatch watch;
-    const Graph graph = make_graph(split, TrainingPart::kTrain).to(options.device);
     const std::vector<TrainingResult> trained = train_to_convergence(
-        split, graph, plans, options.model, options.schedule, saving, state ? &*state : nullptr);
-    for (const TrainingResult& one : trained) result.plan_validation.push_back(one.validation);
+        {context_.split, context_.graph, context_.model, context_.schedule, saving_}, plans_,
+        state);
+    for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
     const auto best = std::max_element(trained.begin(), trained.end(),
                                        [](const TrainingResult& a, const TrainingResult& b) {
                                          return a.validation.score() < b.validation.score();
                                        });
-    result.chosen = static_cast<std::size_t>(best - trained.begin());
-    result.validation = best->validation;
-    result.train_steps = best->steps;
-    result.best_length = best->best_length;
-    result.interrupted = best->stopped;
-    result.table = best->table;
-    result.train_seconds = watch.seconds();
-    result.train_step_seconds = best->step_seconds;
-    result.measure_seconds = best->measure_seconds;
+    result_.chosen = static_cast<std::size_t>(best - trained.begin());
+    result_.validation = best->validation;
+    result_.train_steps = best->steps;
+    result_.best_length = best->best_length;
+    result_.interrupted = best->stopped;
+    result_.table = best->table;
+    result_.train_seconds = watch.seconds();
+    result_.train_step_seconds = best->step_seconds;
+    result_.measure_seconds = best->measure_seconds;
   }
 
-  const Stopwatch watch;
-  const Graph graph = make_graph(split, options.final_part).to(options.device);
-  if (options.final_part == TrainingPart::kTrain && !in_final) {
-    result.final_steps = result.best_length;  // the chosen weights are the final ones
-  } else {
-    phase = "final";
-    const Schedule schedule = options.schedule.final_schedule(
-        result.best_length, interactions_of(split, TrainingPart::kTrain),
-        interactions_of(split, options.final_part));
+  // The final training, from its own state if there is one, and its measurement on test.
+  void finish(const Checkpoint* state) {
+    const Stopwatch watch;
+    const bool same_data = final_part_ == TrainingPart::kTrain;
+    const Graph graph = same_data
+                            ? context_.graph
+                            : make_graph(context_.split, final_part_).to(context_.graph.device());
+    if (same_data && state == nullptr) {
+      result_.final_steps = result_.best_length;  // the chosen weights are the final ones
+    } else {
+      train_final(graph, state);
+    }
+    result_.test = test_metrics(graph);
+    result_.final_seconds = watch.seconds();
+  }
+
+  void train_final(const Graph& graph, const Checkpoint* state) {
+    phase_ = kFinal;
+    const Schedule schedule = context_.schedule.final_schedule(
+        result_.best_length, interactions_of(context_.split, TrainingPart::kTrain),
+        interactions_of(context_.split, final_part_));
     const TrainingResult trained =
-        train_steps(graph, plans.subspan(result.chosen, 1), options.model, schedule, saving,
-                    in_final ? &*state : nullptr)[0];
-    result.table = trained.table;
-    result.final_step_seconds = trained.step_seconds;
-    result.final_steps = trained.steps;
-    result.interrupted = result.interrupted || trained.stopped;
+        train_steps({context_.split, graph, context_.model, schedule, saving_},
+                    plans_.subspan(result_.chosen, 1), state)[0];
+    result_.table = trained.table;
+    result_.final_step_seconds = trained.step_seconds;
+    result_.final_steps = trained.steps;
+    result_.interrupted = result_.interrupted || trained.stopped;
   }
-  result.test = test_metrics(result.table, split, graph, options);
-  result.final_seconds = watch.seconds();
 
-  Checkpoint final_model;
-  final_model.texts = {{"identity", identity}};
-  final_model.tensors = {{"table", result.table.values}, {"sizes", sizes_as_floats(result.table)}};
-  if (result.table.weights.defined()) final_model.tensors["weights"] = result.table.weights;
-  if (result.table.kept.defined()) final_model.tensors["kept"] = result.table.kept;
-  write_checkpoint(final_model, folder / "final.ckpt");
-  std::filesystem::remove(state_path);
-  return result;
+  Metrics test_metrics(const Graph& graph) const {
+    if (final_part_ == TrainingPart::kAll) return {};
+    const Ranking ranking =
+        make_backbone(context_.model, graph)->ranking(result_.table.to(graph.device()));
+    return evaluate(ranking.vectors, ranking.models[0], context_.split, HeldOut::kTest, graph);
+  }
+
+  const TrainingContext& context_;
+  TrainingPart final_part_;
+  std::span<const SizePlan> plans_;
+  const RetrainingFolder& folder_;
+  TrainingHooks saving_;
+  std::string phase_ = "train";
+  RetrainingResult result_;
+};
+
+}  // namespace
+
+RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
+                               std::span<const SizePlan> plans, const RetrainingFolder& folder) {
+  return Retraining(context, final_part, plans, folder).run();
+}
+
+RetrainingResult retrain_plan(const Split& split, const SizePlan& plan,
+                              const RetrainingOptions& options, const TrainingHooks& hooks,
+                              const RetrainingFolder& folder) {
+  const Graph graph = make_graph(split, TrainingPart::kTrain).to(options.device);
+  return retrain_plans({split, graph, options.model, options.schedule, hooks}, options.final_part,
+                       std::span(&plan, 1), folder);
 }
 
 FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape) {
-  const std::filesystem::path path = folder / "final.ckpt";
+  const std::filesystem::path path = RetrainingFolder{folder, ""}.final_model().path;
   const Checkpoint checkpoint = read_checkpoint(path);
-  FinalModel model;
-  model.identity = checkpoint.text("identity");
-  model.table.values = checkpoint.tensor("table");
-  model.table.sizes = checkpoint.tensor("sizes").view({1, -1}).to(at::kShort);
-  if (checkpoint.tensors.contains("weights")) model.table.weights = checkpoint.tensor("weights");
-  if (checkpoint.tensors.contains("kept")) model.table.kept = checkpoint.tensor("kept");
-  BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()) &&
-                model.table.sizes.size(1) == model.table.num_rows(),
-            path.string(), ": a model of ", model.table.num_rows(), " users and items for data of ",
+  FinalModel model{load_model(checkpoint), checkpoint.text("identity")};
+  BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()), path.string(),
+            ": a model of ", model.table.num_rows(), " users and items for data of ",
             shape.num_rows());
-  model.table.models = {
-      {0, static_cast<std::uint32_t>(model.table.sizes.max().item<std::int16_t>())}};
   return model;
 }
 

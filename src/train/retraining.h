@@ -4,14 +4,16 @@
 #include <filesystem>
 #include <string>
 
+#include "base/run_files.h"
+#include "train/state_file.h"
 #include "train/trainer.h"
 
 namespace bet {
 
-// From plans to a final model (METHOD section 7): train them on `train` (train_to_convergence),
-// choose the best on validation (the paper's selective retraining, if there are several), then
-// train that plan with fresh parameters on `final_part` for as many steps as were best, or as many
-// passes over the data (Schedule::final_by_passes), and look at test once.
+// From plans to a final model (BET paper, Sections 3.5 and 4.2): train the plans on `train`
+// (train_to_convergence), choose the best on validation (the paper's selective retraining, if there
+// are several), then train that plan with fresh parameters on `final_part` for as many steps as
+// were best, or as many passes over the data (Schedule::final_by_passes), and measure on test once.
 struct RetrainingOptions {
   ModelOptions model;
   Schedule schedule;
@@ -28,32 +30,32 @@ struct RetrainingResult {
   std::uint64_t train_steps = 0;
   std::uint64_t best_length = 0;  // TrainingResult::best_length
   std::uint64_t final_steps = 0;
-  double train_seconds = 0;  // of this process
+  double train_seconds = 0;  // in this process
   double final_seconds = 0;
   double train_step_seconds = 0;  // a step of the training and of the final one, on its own
   double final_step_seconds = 0;
-  double measure_seconds = 0;  // the last look at validation: vectors, full ranking, metrics
+  double measure_seconds = 0;  // the last measurement on validation: vectors, full ranking, metrics
   bool interrupted = false;
 };
 
-// `folder` keeps the state (state.ckpt) and in the end the final model (final.ckpt). With `resume`
-// a state found there is gone on from, to the same bits as without the break; `identity` (data hash
-// and options) must be the one it was written with.
-RetrainingResult retrain_plans(const Split& split, std::span<const SizePlan> plans,
-                               const RetrainingOptions& options, const TrainingHooks& hooks,
-                               const std::filesystem::path& folder, const std::string& identity,
-                               bool resume);
-inline RetrainingResult retrain_plan(const Split& split, const SizePlan& plan,
-                                     const RetrainingOptions& options, const TrainingHooks& hooks,
-                                     const std::filesystem::path& folder,
-                                     const std::string& identity, bool resume) {
-  return retrain_plans(split, std::span(&plan, 1), options, hooks, folder, identity, resume);
-}
+// The folder of a retraining: its state while it runs, then the final model.
+struct RetrainingFolder {
+  std::filesystem::path path;
+  std::string identity;  // of data and options: a state written under another one is refused
+  bool resume = false;   // from the state in the folder, if there is one
 
-// Whether `folder` has a state to go on from.
-bool has_retraining_state(const std::filesystem::path& folder);
-// Removes it, if there is one.
-void drop_retraining_state(const std::filesystem::path& folder);
+  StateFile state() const { return {CheckpointFiles{path}.retraining(), identity}; }
+  StateFile final_model() const { return {CheckpointFiles{path}.final_model(), identity}; }
+};
+
+// `context` is for the training on `train`; the final training uses its split, options and hooks. A
+// resumed retraining comes to the same bits as one without a break.
+RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
+                               std::span<const SizePlan> plans, const RetrainingFolder& folder);
+// One plan; makes the graph.
+RetrainingResult retrain_plan(const Split& split, const SizePlan& plan,
+                              const RetrainingOptions& options, const TrainingHooks& hooks,
+                              const RetrainingFolder& folder);
 
 // The final model as kept in final.ckpt.
 struct FinalModel {

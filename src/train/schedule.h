@@ -10,11 +10,11 @@ namespace bet {
 
 // How a model is trained: batches, learning rate, measurements.
 struct Schedule {
-  // Entries of a step: a number, or so many for each user who has interactions.
+  // Entries of a step: a fixed number, or user_passes for each user who has interactions.
   std::uint32_t batch_size = 10'000;  // 0: by user_passes
   std::uint32_t user_passes = 0;
   BatchKind batch_kind = BatchKind::kUsers;
-  // 1: each entry has a negative of its own. kPool: blocks of so many entries share so many.
+  // 1: each entry has its own negative. kPool: blocks of kPool entries share kPool negatives.
   std::uint32_t pool = 1;
 
   // Learning rate: linear from learning_rate to 0 over max_steps, or times `decay` every
@@ -30,9 +30,9 @@ struct Schedule {
   // Steps between measurements on validation; 0: after 1/16, 1/8, 1/4, 1/2, 3/4 and all of
   // max_steps.
   std::uint64_t measure_steps = 2'000;
-  // Measurements without a better one that end the training. A linear decay has no use for it: the
-  // rate gains most at its end, so a measurement in the middle says little, and it always runs to
-  // the end.
+  // The training ends after this many measurements in a row without a better one. A linear decay
+  // ignores it and always runs to its end: it gains most there, so a measurement in the middle says
+  // little.
   std::uint32_t patience = 3;
   std::uint64_t max_steps = 30'000;
 
@@ -40,21 +40,21 @@ struct Schedule {
   // number of steps (the paper's); max_steps at most.
   bool final_by_passes = false;
 
-  // Of the step that follows `step` steps.
+  // The learning rate of the step that follows `step` steps.
   double rate_after(std::uint64_t step) const;
 
   // Whether validation is measured after `step` steps.
   bool evaluates_at(std::uint64_t step) const;
 
-  // The same with so many steps; a linear decay ends with the last of them.
+  // The same schedule with another number of steps; a linear decay ends with the last of them.
   Schedule of_length(std::uint64_t steps) const;
 
-  // Of the final training on `final_count` interactions, where `best_length` steps on `train_count`
-  // were best; it ends after its max_steps.
+  // The schedule of the final training on `final_count` interactions, where `best_length` steps on
+  // `train_count` interactions were best.
   Schedule final_schedule(std::uint64_t best_length, std::uint64_t train_count,
                           std::uint64_t final_count) const;
 
-  // Entries of a step on a graph of which so many users have interactions.
+  // Entries of a step on a graph in which `num_users` users have interactions.
   std::uint32_t entries_for(std::uint32_t num_users) const {
     return batch_size > 0 ? batch_size : user_passes * num_users;
   }
@@ -62,8 +62,8 @@ struct Schedule {
   void validate() const;
 };
 
-// "paper": METHOD section 6. "fast": the same quality in far fewer steps (docs/results.md), as the
-// backbone has it. Throws on other names.
+// "paper": the schedule of the BET paper's experiments. "fast": the same quality in far fewer steps
+// (docs/results.md), with the backbone's own settings. Throws on other names.
 Schedule named_schedule(std::string_view name, std::string_view backbone = "lightgcn");
 
 }  // namespace bet

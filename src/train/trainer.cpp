@@ -5,18 +5,23 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "train/evaluator.h"
+#include "train/parameter_state.h"
 #include "train/training_length.h"
+#include "train/training_loop.h"
 
 namespace bet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 std::string measurement_text(const Measurement& m) {
@@ -28,86 +33,16 @@ std::string measurement_text(const Measurement& m) {
   return text;
 }
 
-// A training under way: the models and what the loop over their steps must remember.
-class Training {
- public:
-  Training(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,
-           const Schedule& schedule, const TrainingHooks& hooks)
-      : hooks_(hooks), model_(graph, plans, options, schedule), last_saved_(Clock::now()) {}
-
-  // True if the caller asked to stop instead of a step.
-  bool step() {
-    if (hooks_.stop && hooks_.stop()) return true;
-    if (!stepping_) {
-      stepping_ = true;
-      steps_began_ = Clock::now();
-    }
-    model_.step();
-    ++timed_steps_;
-    return false;
-  }
-
-  // Waits for the steps under way; what follows until the next one is not their time.
-  void pause() {
-    model_.executor().wait();
-    if (stepping_) step_time_ += seconds_between(steps_began_, Clock::now());
-    stepping_ = false;
-  }
-
-  // Mean seconds of a step of this process.
-  double step_seconds() const {
-    return timed_steps_ > 0 ? step_time_ / static_cast<double>(timed_steps_) : 0.0;
-  }
-
-  void report(const char* phase, std::uint64_t last_step, const std::string& detail) const {
-    if (!hooks_.progress) return;
-    hooks_.progress(
-        {phase, static_cast<double>(model_.num_steps()), static_cast<double>(last_step), detail});
-  }
-
-  Checkpoint state() {
-    pause();
-    return checkpoint_of(model_);
-  }
-
-  // Whether it is time to save; after a measurement also if saving costs next to nothing.
-  bool save_is_due(bool measured) const {
-    if (!hooks_.save) return false;
-    constexpr double kShare = 20;  // of the time between saves, at most one such part
-    const double since = seconds_between(last_saved_, Clock::now());
-    return since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
-  }
-
-  void save(const Checkpoint& checkpoint) {
-    const Clock::time_point begin = Clock::now();
-    hooks_.save(checkpoint);
-    last_saved_ = Clock::now();
-    save_seconds_ = seconds_between(begin, last_saved_);
-  }
-
-  ModelInTraining& model() { return model_; }
-
- private:
-  const TrainingHooks& hooks_;
-  ModelInTraining model_;
-  Clock::time_point last_saved_;
-  double save_seconds_ = 0;  // that the last one took
-  bool stepping_ = false;
-  Clock::time_point steps_began_;
-  double step_time_ = 0;
-  std::uint64_t timed_steps_ = 0;
-};
-
-// A plan's best weights so far and how long ago they were.
+// A plan's best weights so far.
 struct Best {
   ModelParameters table;
   Metrics metrics;
-  Metrics last;           // as measured last
+  Metrics last;           // of the last measurement
   bool overfits = false;  // a measurement was clearly below an earlier one
   std::uint64_t step = 0;
-  std::uint32_t since = 0;  // measurements without a better one
+  std::uint32_t evals_without_gain = 0;  // measurements since, none of them better
 
-  // Strictly better measurements are kept.
+  // Takes the weights if they are strictly better.
   void offer(const Metrics& measured, const ModelParameters& tables, std::size_t model,
              std::uint64_t at_step) {
     // Falls of less are noise between measurements, on a few hundred users.
@@ -115,41 +50,40 @@ struct Best {
     overfits = overfits || measured.score() < (1 - kClearly) * metrics.score();
     last = measured;
     if (table.values.defined() && measured.score() <= metrics.score()) {
-      ++since;
+      ++evals_without_gain;
       return;
     }
     table = tables.only(model);
     metrics = measured;
     step = at_step;
-    since = 0;
+    evals_without_gain = 0;
   }
 
   void save(Checkpoint& checkpoint, std::size_t model) const {
     if (!table.values.defined()) return;
-    const std::string name = "best " + std::to_string(model);
-    checkpoint.tensors[name] = table.values.cpu();
-    if (table.weights.defined()) checkpoint.tensors[name + " weights"] = table.weights.cpu();
+    const std::string name = name_of(model);
+    save_parameters(checkpoint, name, table);
     checkpoint.numbers[name + " step"] = static_cast<double>(step);
-    checkpoint.numbers[name + " since"] = since;
+    checkpoint.numbers[name + " since"] = evals_without_gain;
     checkpoint.numbers[name + " overfits"] = overfits ? 1 : 0;
     save_metrics(checkpoint, name, metrics);
     save_metrics(checkpoint, name + " last", last);
   }
 
   void restore(const Checkpoint& checkpoint, const ModelParameters& tables, std::size_t model) {
-    const std::string name = "best " + std::to_string(model);
-    if (!checkpoint.tensors.contains(name)) return;
+    const std::string name = name_of(model);
+    if (!has_parameters(checkpoint, name)) return;
     table = tables.only(model);
-    BET_CHECK(table.values.sizes() == checkpoint.tensor(name).sizes(),
-              "checkpoint of another plan: ", name);
-    table.values.copy_(checkpoint.tensor(name));
-    if (table.weights.defined()) table.weights.copy_(checkpoint.tensor(name + " weights"));
+    load_parameters(checkpoint, name, table);
     step = static_cast<std::uint64_t>(checkpoint.number(name + " step"));
-    since = static_cast<std::uint32_t>(checkpoint.number(name + " since"));
+    evals_without_gain = static_cast<std::uint32_t>(checkpoint.number(name + " since"));
     overfits = checkpoint.number(name + " overfits") != 0;
     metrics = read_metrics(checkpoint, name);
     last = read_metrics(checkpoint, name + " last");
   }
+
+ private:
+  static std::string name_of(std::size_t model) { return "best " + std::to_string(model); }
 };
 
 // Early stopping of several plans: each has its own best, and is no longer measured once its
@@ -164,9 +98,7 @@ class Convergence {
   }
   bool has_measured() const { return !histories_[0].empty() || best_[0].table.values.defined(); }
 
-  void measure(Training& training, const Evaluator& evaluator, const TrainingHooks& hooks) {
-    training.pause();
-    ModelInTraining& model = training.model();
+  void measure(ModelInTraining& model, const Evaluator& evaluator, const TrainingHooks& hooks) {
     const std::vector<double> losses = model.take_mean_losses();
     const Clock::time_point begin = Clock::now();
     const Ranking ranking = model.ranking();
@@ -181,7 +113,7 @@ class Convergence {
       const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
       hooks.log(plan + measurement_text(histories_[i].back()));
     }
-    measure_seconds_ = seconds_between(begin, Clock::now());
+    measure_seconds_ = seconds_since(begin);
   }
 
   // The best of all plans, for the progress line.
@@ -203,13 +135,14 @@ class Convergence {
     for (std::size_t i = 0; i < best_.size(); ++i) best_[i].restore(checkpoint, tables, i);
   }
 
-  std::vector<TrainingResult> results(Training& training, bool stopped) && {
-    // A linear decay is a whole: its result is what its end is.
+  std::vector<TrainingResult> results(const ModelInTraining& model, double step_seconds,
+                                      bool stopped) && {
+    // A linear decay counts as a whole: its result is the model at its end.
     const bool takes_last = schedule_.linear && !stopped;
-    const std::uint64_t steps = training.model().num_steps();
+    const std::uint64_t steps = model.num_steps();
     std::vector<TrainingResult> results(best_.size());
     for (std::size_t i = 0; i < best_.size(); ++i) {
-      const ModelParameters table = takes_last ? training.model().table().only(i) : best_[i].table;
+      const ModelParameters table = takes_last ? model.table().only(i) : best_[i].table;
       results[i].table = table.to(at::kCPU);
       results[i].steps = steps;
       results[i].best_length = takes_last ? steps : best_[i].step;
@@ -217,7 +150,7 @@ class Convergence {
       results[i].overfits = best_[i].overfits;
       results[i].stopped = stopped;
       results[i].history = std::move(histories_[i]);
-      results[i].step_seconds = training.step_seconds();
+      results[i].step_seconds = step_seconds;
       results[i].measure_seconds = measure_seconds_;
     }
     return results;
@@ -225,7 +158,7 @@ class Convergence {
 
  private:
   bool done(const Best& best) const {
-    return !schedule_.linear && best.since >= schedule_.patience;
+    return !schedule_.linear && best.evals_without_gain >= schedule_.patience;
   }
 
   const Schedule& schedule_;
@@ -234,15 +167,21 @@ class Convergence {
   double measure_seconds_ = 0;
 };
 
+// How a loop saves: nothing without hooks.save, to which it gives the state otherwise.
+std::function<void()> saving(const TrainingHooks& hooks, std::function<Checkpoint()> state) {
+  if (!hooks.save) return nullptr;
+  return [&hooks, state = std::move(state)] { hooks.save(state()); };
+}
+
 std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
 
-// Runs a training, and says in time and clearly if the device has not the memory for it.
+// Runs a training; throws, naming the sizes, if the device has too little memory for it.
 template <typename Train>
-std::vector<TrainingResult> with_memory_check(const Graph& graph, std::span<const SizePlan> plans,
-                                              const ModelOptions& model, const Schedule& schedule,
-                                              const Train& train) {
-  Executor& executor = executor_for(graph.device());
-  const std::uint64_t needed = training_bytes(graph, plans, model, schedule);
+std::vector<TrainingResult> with_memory_check(const TrainingContext& context,
+                                              std::span<const SizePlan> plans, const Train& train) {
+  Executor& executor = executor_for(context.graph.device());
+  const std::uint64_t needed =
+      training_bytes(context.graph, plans, context.model, context.schedule);
   const std::uint64_t free = executor.free_bytes();
   const auto refuse = [&](const std::string& why) {
     fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",
@@ -260,65 +199,62 @@ std::vector<TrainingResult> with_memory_check(const Graph& graph, std::span<cons
   }
 }
 
-std::vector<TrainingResult> converge(const Split& split, const Graph& graph,
-                                     std::span<const SizePlan> plans, const ModelOptions& model,
-                                     const Schedule& schedule, const TrainingHooks& hooks,
-                                     const Checkpoint* state) {
-  Training training(graph, plans, model, schedule, hooks);
+std::vector<TrainingResult> converge(const TrainingContext& context,
+                                     std::span<const SizePlan> plans, const Checkpoint* state) {
+  const Schedule& schedule = context.schedule;
+  const TrainingHooks& hooks = context.hooks;
+  ModelInTraining model(context.graph, plans, context.model, schedule);
   Convergence convergence(plans.size(), schedule);
-  const Evaluator evaluator(split, HeldOut::kValidation, graph);
+  const Evaluator evaluator(context.split, HeldOut::kValidation, context.graph);
   if (state != nullptr) {
-    restore(training.model(), *state);
-    convergence.restore(*state, training.model().table());
+    model.restore(*state);
+    convergence.restore(*state, model.table());
   }
-  const auto save = [&] {
-    Checkpoint checkpoint = training.state();
-    convergence.save(checkpoint);
-    training.save(checkpoint);
-  };
-  bool stopped = false;
-  while (training.model().num_steps() < schedule.max_steps && !convergence.is_over()) {
-    leave_if_asked(hooks, hooks.save ? std::function<void()>(save) : nullptr);
-    stopped = training.step();
-    if (stopped) break;
-    const bool measures = schedule.evaluates_at(training.model().num_steps());
-    if (measures) convergence.measure(training, evaluator, hooks);
-    training.report("train", schedule.max_steps, convergence.detail());
-    if (training.save_is_due(measures)) save();
+  TrainingLoop loop(model, hooks,
+                    {.num_steps = schedule.max_steps,
+                     .phase = "train",
+                     .is_over = [&] { return convergence.is_over(); },
+                     .after_step =
+                         [&] {
+                           if (!schedule.evaluates_at(model.num_steps())) return false;
+                           loop.pause();
+                           convergence.measure(model, evaluator, hooks);
+                           return true;
+                         },
+                     .detail = [&] { return convergence.detail(); },
+                     .save = saving(hooks, [&] {
+                       Checkpoint checkpoint = model.state();
+                       convergence.save(checkpoint);
+                       return checkpoint;
+                     })});
+  const bool stopped = !loop.run();
+  loop.pause();
+  // Nothing is measured yet, or steps were made after the last measurement and none will follow.
+  if (!convergence.has_measured() || (!stopped && !schedule.evaluates_at(model.num_steps()))) {
+    convergence.measure(model, evaluator, hooks);
   }
-  // Nothing measured yet, or steps behind the last measurement when there is no more to come.
-  if (!convergence.has_measured() ||
-      (!stopped && !schedule.evaluates_at(training.model().num_steps()))) {
-    convergence.measure(training, evaluator, hooks);
-  }
-  training.pause();
-  if (hooks.save) save();
-  return std::move(convergence).results(training, stopped);
+  loop.save();
+  return std::move(convergence).results(model, loop.step_seconds(), stopped);
 }
 
-std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizePlan> plans,
-                                       const ModelOptions& model, const Schedule& schedule,
-                                       const TrainingHooks& hooks, const Checkpoint* state) {
-  Training training(graph, plans, model, schedule, hooks);
-  bool stopped = false;
-  if (state != nullptr) restore(training.model(), *state);
-  const auto save = [&] { training.save(training.state()); };
-  while (training.model().num_steps() < schedule.max_steps) {
-    leave_if_asked(hooks, hooks.save ? std::function<void()>(save) : nullptr);
-    stopped = training.step();
-    if (stopped) break;
-    training.report("final training", schedule.max_steps, "");
-    if (training.save_is_due(false)) save();
-  }
-  training.pause();
-  if (hooks.save) save();
-  const std::vector<double> losses = training.model().take_mean_losses();
+std::vector<TrainingResult> make_steps(const TrainingContext& context,
+                                       std::span<const SizePlan> plans, const Checkpoint* state) {
+  const TrainingHooks& hooks = context.hooks;
+  ModelInTraining model(context.graph, plans, context.model, context.schedule);
+  if (state != nullptr) model.restore(*state);
+  TrainingLoop loop(model, hooks,
+                    {.num_steps = context.schedule.max_steps,
+                     .phase = "final training",
+                     .save = saving(hooks, [&] { return model.state(); })});
+  const bool stopped = !loop.run();
+  loop.save();
+  const std::vector<double> losses = model.take_mean_losses();
   std::vector<TrainingResult> results(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    results[i].table = training.model().table().only(i).to(at::kCPU);
-    results[i].steps = results[i].best_length = training.model().num_steps();
+    results[i].table = model.table().only(i).to(at::kCPU);
+    results[i].steps = results[i].best_length = model.num_steps();
     results[i].stopped = stopped;
-    results[i].step_seconds = training.step_seconds();
+    results[i].step_seconds = loop.step_seconds();
     if (hooks.log) {
       hooks.log("final training: " + std::to_string(results[i].steps) + " steps, loss " +
                 std::to_string(losses[i]));
@@ -329,40 +265,31 @@ std::vector<TrainingResult> make_steps(const Graph& graph, std::span<const SizeP
 
 }  // namespace
 
-void leave_if_asked(const TrainingHooks& hooks, const std::function<void()>& save) {
-  if (!hooks.leave || !hooks.leave()) return;
-  if (save) save();
-  throw Interrupted("stopped before the end");
-}
-
-std::vector<TrainingResult> train_to_convergence(const Split& split, const Graph& graph,
+std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
                                                  std::span<const SizePlan> plans,
-                                                 const ModelOptions& model,
-                                                 const Schedule& schedule,
-                                                 const TrainingHooks& hooks,
                                                  const Checkpoint* state) {
-  return with_memory_check(graph, plans, model, schedule, [&] {
-    if (!schedule.linear) return converge(split, graph, plans, model, schedule, hooks, state);
+  return with_memory_check(context, plans, [&] {
+    if (!context.schedule.linear) return converge(context, plans, state);
     const LengthTrials trials = {
         plans.size(),
-        [&](std::span<const std::size_t> numbers, const Schedule& shorter,
-            const TrainingHooks& round_hooks, const Checkpoint* round_state) {
+        [&](std::span<const std::size_t> indices, const Schedule& schedule,
+            const TrainingHooks& hooks, const Checkpoint* trial_state) {
           std::vector<SizePlan> chosen;
-          for (const std::size_t number : numbers) chosen.push_back(plans[number]);
-          return converge(split, graph, chosen, model, shorter, round_hooks, round_state);
+          for (const std::size_t index : indices) chosen.push_back(plans[index]);
+          return converge({context.split, context.graph, context.model, schedule, hooks}, chosen,
+                          trial_state);
         },
-        [&](std::size_t number) {
-          return make_backbone(model, graph)->initial(plans.subspan(number, 1), model.seed);
+        [&](std::size_t index) {
+          return make_backbone(context.model, context.graph)
+              ->initial(plans.subspan(index, 1), context.model.seed);
         }};
-    return train_with_best_length(trials, schedule, hooks, state);
+    return train_with_best_length(trials, context.schedule, context.hooks, state);
   });
 }
 
-std::vector<TrainingResult> train_steps(const Graph& graph, std::span<const SizePlan> plans,
-                                        const ModelOptions& model, const Schedule& schedule,
-                                        const TrainingHooks& hooks, const Checkpoint* state) {
-  return with_memory_check(graph, plans, model, schedule,
-                           [&] { return make_steps(graph, plans, model, schedule, hooks, state); });
+std::vector<TrainingResult> train_steps(const TrainingContext& context,
+                                        std::span<const SizePlan> plans, const Checkpoint* state) {
+  return with_memory_check(context, plans, [&] { return make_steps(context, plans, state); });
 }
 
 }  // namespace bet

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/error.h"
+#include "train/parameter_state.h"
 
 namespace bet {
 namespace {
@@ -106,7 +106,7 @@ class LengthSearch {
     return hooks;
   }
 
-  // In all, as far as is known.
+  // The total of all rounds; more rounds may be added after the first kForAll.
   std::uint64_t expected_steps() const {
     std::uint64_t total = 0;
     for (std::size_t round = 0; round < (round_ < kForAll ? kForAll : kParts.size()); ++round) {
@@ -125,8 +125,7 @@ class LengthSearch {
       if (!best_[plan]) continue;
       const std::string name = name_of(plan);
       const TrainingResult& best = *best_[plan];
-      checkpoint.tensors[name] = best.table.values;
-      if (best.table.weights.defined()) checkpoint.tensors[name + " weights"] = best.table.weights;
+      save_parameters(checkpoint, name, best.table);
       checkpoint.numbers[name + " best"] = static_cast<double>(best.best_length);
       checkpoint.numbers[name + " overfits"] = best.overfits ? 1 : 0;
       save_metrics(checkpoint, name, best.validation);
@@ -141,24 +140,14 @@ class LengthSearch {
     });
     for (std::size_t plan = 0; plan < best_.size(); ++plan) {
       const std::string name = name_of(plan);
-      if (!checkpoint.tensors.contains(name)) continue;
+      if (!has_parameters(checkpoint, name)) continue;
       TrainingResult& best = best_[plan].emplace();
       best.table = trials_.table_of(plan);
-      copy_values(checkpoint, name, best.table.values);
-      if (best.table.weights.defined()) {
-        copy_values(checkpoint, name + " weights", best.table.weights);
-      }
+      load_parameters(checkpoint, name, best.table);
       best.best_length = static_cast<std::uint64_t>(checkpoint.number(name + " best"));
       best.overfits = checkpoint.number(name + " overfits") != 0;
       best.validation = read_metrics(checkpoint, name);
     }
-  }
-
-  static void copy_values(const Checkpoint& checkpoint, const std::string& name,
-                          at::Tensor& values) {
-    BET_CHECK(values.sizes() == checkpoint.tensor(name).sizes(),
-              "checkpoint of another plan: ", name);
-    values.copy_(checkpoint.tensor(name));
   }
 
   const LengthTrials& trials_;

@@ -9,10 +9,10 @@
 
 namespace bet {
 
-// What the search for a length is made of.
+// The trainings that a search for the best length makes.
 struct LengthTrials {
   std::size_t num_plans = 0;
-  // Trains these plans (by number) by one schedule, to its end.
+  // Trains these plans (by index) by one schedule, to its end.
   std::function<std::vector<TrainingResult>(std::span<const std::size_t> plans,
                                             const Schedule& schedule, const TrainingHooks& hooks,
                                             const Checkpoint* state)>
@@ -21,13 +21,13 @@ struct LengthTrials {
   std::function<ModelParameters(std::size_t plan)> table_of;
 };
 
-// For every plan the length of a linear decay that is best at its end on validation: the schedule's
-// own, or 1/2 to 1/32 of it where that is clearly better, as on small data. No decay is ever cut
-// short. 1/8 and 1/32 are always tried; the others where one of these was better or where
+// Finds for every plan the length of a linear decay that is best at its end on validation: the
+// schedule's own, or 1/2 to 1/32 of it where that is clearly better, as on small data. No decay is
+// ever cut short. 1/8 and 1/32 are always tried; the others where one of these was better or where
 // validation fell during the whole one (TrainingResult::overfits). Validation over the length may
 // have two maxima (a high rate carries the model past a good state, a long decay brings it to
-// another), so there is no descent along the lengths. What `hooks.save` is given is enough to
-// resume from, as `state`, to the same bits.
+// another), so the lengths are not searched by descent. A checkpoint given to hooks.save can be
+// passed as `state` to resume to the same bits.
 std::vector<TrainingResult> train_with_best_length(const LengthTrials& trials,
                                                    const Schedule& schedule,
                                                    const TrainingHooks& hooks,

@@ -228,7 +228,7 @@ TEST(Ciess, MeetsEveryBudgetWithEveryBackbone) {
   }
 }
 
-TEST(Ciess, GoesOnToTheSameTrainingsAfterABreak) {
+TEST(Ciess, ResumesToTheSameTrainings) {
   Toy whole;
   const Proposal expected = whole.propose();
   ASSERT_EQ(whole.log.size(), 6U);

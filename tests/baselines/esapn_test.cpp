@@ -127,7 +127,7 @@ TEST(Esapn, ABudgetIsACapThatIsKeptAndReached) {
   }
 }
 
-TEST(Esapn, GoesOnToTheSamePlan) {
+TEST(Esapn, ResumesToTheSamePlan) {
   for (const char* backbone : {"lightgcn", "ncf"}) {
     Case whole(backbone);
     const SizePlan expected = whole.propose().plans[0];

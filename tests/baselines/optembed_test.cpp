@@ -103,7 +103,7 @@ TEST(SizeEvolution, KeepsEveryScoreWithItsCandidateAndTheBestOfAllSeen) {
   EXPECT_GT(best, 90);
 }
 
-TEST(SizeEvolution, GoesOnAsWithoutABreak) {
+TEST(SizeEvolution, ResumesAsWithoutABreak) {
   SizeEvolution whole(64, 5);
   SizeEvolution broken(64, 5);
   for (int i = 0; i < 10; ++i) whole.advance(peak);
@@ -133,7 +133,7 @@ TEST(OptEmbed, ProposesPassingRowsAtTheWinningSizes) {
   }
 }
 
-TEST(OptEmbed, GoesOnToTheSamePlanAfterABreak) {
+TEST(OptEmbed, ResumesToTheSamePlan) {
   MethodCase whole("optembed", "lightgcn", 8);
   int all = 0;
   whole.hooks.stop = [&] { return ++all < 0; };

@@ -15,7 +15,8 @@ ModelParameters small_table(std::uint64_t rows = 40) {
   return make_table(full_plan({rows / 2, rows / 2, 8, 1}), 1, 0.5);
 }
 
-// BASELINES 1.1: with a = 1[|v| > k sigmoid(s)], d/dv = a and d/ds = -a sign(v) k sigmoid'(s).
+// The gradients of PEP: with a = 1[|v| > k sigmoid(s)], d/dv = a and d/ds = -a sign(v) k
+// sigmoid'(s).
 TEST(Pep, HasTheGradientsOfSoftThresholds) {
   const ModelParameters table = small_table();
   PepThresholds thresholds(table, {.scale = 2, .learning_rate = 1, .first = -1, .max_steps = 1});
@@ -108,7 +109,7 @@ TEST(Pep, SpendsTheBudgetExactlyWithEveryBackbone) {
   }
 }
 
-TEST(Pep, GoesOnToTheSamePlanAfterABreak) {
+TEST(Pep, ResumesToTheSamePlan) {
   const std::uint64_t params = 500;
   const MethodCase whole("pep");
   const SizePlan expected = whole.propose("pep", params).plans.at(0);

@@ -130,7 +130,7 @@ TEST(SizePolicy, LearnsNothingFromTheLargestSize) {
   EXPECT_EQ(preferences(policy, states)[0], 0);
 }
 
-TEST(SizePolicy, GoesOnFromItsState) {
+TEST(SizePolicy, ResumesFromItsState) {
   States states;
   const auto reward = [](std::int64_t popularity, std::int64_t size, bool enlarge) {
     return enlarge == pays(popularity, size) ? 0.2 : -0.2;

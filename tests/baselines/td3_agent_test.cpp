@@ -124,7 +124,7 @@ TEST(Td3Agent, ActsOtherwiseAfterEverySecondUpdate) {
   EXPECT_FALSE(torch::equal(update(), second));
 }
 
-TEST(Td3Agent, GoesOnToTheSameBitsFromACheckpoint) {
+TEST(Td3Agent, ResumesToTheSameBitsFromACheckpoint) {
   const auto updated = [](Td3Agent& agent, int times) {
     for (int i = 0; i < times; ++i) {
       torch::manual_seed(10 + static_cast<std::uint64_t>(agent.num_updates()));

@@ -24,8 +24,8 @@ class AlignedTable {
  public:
   AlignedTable(std::size_t size, float value) : values_(size + 16, value) {}
   float* data() {
-    const auto place = reinterpret_cast<std::uintptr_t>(values_.data());
-    return values_.data() + (64 - place % 64) % 64 / sizeof(float);
+    const auto address = reinterpret_cast<std::uintptr_t>(values_.data());
+    return values_.data() + (64 - address % 64) % 64 / sizeof(float);
   }
   float operator[](std::size_t i) { return data()[i]; }
 
@@ -181,7 +181,7 @@ struct RandomBatch {
   static constexpr std::uint32_t kFirst = 8;
   std::uint32_t width, columns, stride, size, pool;
   std::vector<float> vectors;
-  std::vector<std::uint32_t> rows, known;
+  std::vector<std::uint32_t> rows, seen_mask;
   std::vector<float> loss, contributions;
 
   RandomBatch(std::uint32_t wide, std::uint32_t entries, std::uint32_t negatives,
@@ -192,7 +192,7 @@ struct RandomBatch {
         size(entries),
         pool(negatives),
         vectors(std::size_t{kRows} * stride, 0.5F),
-        known(entries),
+        seen_mask(entries),
         loss(entries, -99.0F) {
     for (std::size_t row = 0; row < kRows; ++row) {
       for (std::uint32_t c = 0; c < columns; ++c) {
@@ -201,12 +201,12 @@ struct RandomBatch {
                       : 0.0F;
       }
     }
-    const std::uint32_t places = 2 * size + (size + pool - 1) / pool * pool;
-    for (std::uint32_t i = 0; i < places; ++i) {
+    const std::uint32_t num_slots = 2 * size + (size + pool - 1) / pool * pool;
+    for (std::uint32_t i = 0; i < num_slots; ++i) {
       rows.push_back(static_cast<std::uint32_t>(random() % kRows));
     }
-    for (std::uint32_t& bits : known) bits = static_cast<std::uint32_t>(random() & random());
-    contributions.assign(std::size_t{places} * stride, -99.0F);
+    for (std::uint32_t& bits : seen_mask) bits = static_cast<std::uint32_t>(random() & random());
+    contributions.assign(std::size_t{num_slots} * stride, -99.0F);
   }
 
   BprArgs args() {
@@ -216,7 +216,7 @@ struct RandomBatch {
     args.first_column = kFirst;
     args.columns = columns;
     args.rows = rows.data();
-    args.known = known.data();
+    args.seen_mask = seen_mask.data();
     args.size = size;
     args.pool = pool;
     args.loss = loss.data();
@@ -227,16 +227,16 @@ struct RandomBatch {
   // The obvious twin, in double.
   void expect_terms() const {
     std::vector<double> expected(contributions.size(), 0.0);
-    const auto at = [&](std::size_t place, std::uint32_t c) {
-      return static_cast<double>(vectors[rows[place] * stride + kFirst + c]);
+    const auto at = [&](std::size_t slot, std::uint32_t c) {
+      return static_cast<double>(vectors[rows[slot] * stride + kFirst + c]);
     };
-    const auto add = [&](std::size_t place, std::uint32_t c, double value) {
-      expected[place * stride + kFirst + c] += value;
+    const auto add = [&](std::size_t slot, std::uint32_t c, double value) {
+      expected[slot * stride + kFirst + c] += value;
     };
     for (std::size_t e = 0; e < size; ++e) {
       double sum = 0;
       for (std::uint32_t k = 0; k < pool; ++k) {
-        if (pool > 1 && (known[e] >> k & 1) != 0) continue;
+        if (pool > 1 && (seen_mask[e] >> k & 1) != 0) continue;
         const std::size_t i = size + e;
         const std::size_t j = 2 * std::size_t{size} + e / pool * pool + k;
         double x = 0;
@@ -251,14 +251,14 @@ struct RandomBatch {
       }
       EXPECT_NEAR(loss[e], sum / pool, 1e-4 * (1 + sum / pool)) << "entry " << e;
     }
-    for (std::size_t place = 0; place < rows.size(); ++place) {
+    for (std::size_t slot = 0; slot < rows.size(); ++slot) {
       for (std::uint32_t c = 0; c < stride; ++c) {
-        const float found = contributions[place * stride + c];
+        const float found = contributions[slot * stride + c];
         if (c < kFirst || c >= kFirst + columns) {
           ASSERT_EQ(found, -99.0F) << "another model's column was written";
         } else {
-          ASSERT_NEAR(found, expected[place * stride + c], 2e-4 / size)
-              << "width " << width << " place " << place << " column " << c;
+          ASSERT_NEAR(found, expected[slot * stride + c], 2e-4 / size)
+              << "width " << width << " slot " << slot << " column " << c;
         }
       }
     }
@@ -291,7 +291,7 @@ TEST_P(EveryKernelSet, AnInfiniteScoreIsNotHidden) {
   std::mt19937 random(5);
   for (const std::uint32_t pool : {1U, kPool}) {
     RandomBatch batch(8, 32, pool, random);
-    std::fill(batch.known.begin(), batch.known.end(), 0U);
+    std::fill(batch.seen_mask.begin(), batch.seen_mask.end(), 0U);
     for (std::uint32_t c = 0; c < 8; ++c) {
       batch.vectors[batch.rows[3] * batch.stride + RandomBatch::kFirst + c] =
           std::numeric_limits<float>::quiet_NaN();

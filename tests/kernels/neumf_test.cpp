@@ -34,7 +34,7 @@ struct RandomBatch {
   Shape shape;
   std::uint32_t columns, stride, size, pool;
   std::vector<float> vectors, head;
-  std::vector<std::uint32_t> rows, known;
+  std::vector<std::uint32_t> rows, seen_mask;
   std::vector<float> loss, contributions, head_gradient;
 
   RandomBatch(const Shape& wide, std::uint32_t entries, std::uint32_t negatives,
@@ -46,7 +46,7 @@ struct RandomBatch {
         pool(negatives),
         vectors(std::size_t{kRows} * stride, 0.0F),
         head(columns),
-        known(entries),
+        seen_mask(entries),
         loss(entries, -99.0F),
         head_gradient(columns, -99.0F) {
     std::normal_distribution<float> normal(0, 0.6F);
@@ -58,12 +58,12 @@ struct RandomBatch {
       }
     }
     for (float& weight : head) weight = random() % 4 == 0 ? 0.0F : normal(random);
-    const std::uint32_t places = 2 * size + (size + pool - 1) / pool * pool;
-    for (std::uint32_t i = 0; i < places; ++i) {
+    const std::uint32_t num_slots = 2 * size + (size + pool - 1) / pool * pool;
+    for (std::uint32_t i = 0; i < num_slots; ++i) {
       rows.push_back(static_cast<std::uint32_t>(random() % kRows));
     }
-    for (std::uint32_t& bits : known) bits = static_cast<std::uint32_t>(random() & random());
-    contributions.assign(std::size_t{places} * stride, -99.0F);
+    for (std::uint32_t& bits : seen_mask) bits = static_cast<std::uint32_t>(random() & random());
+    contributions.assign(std::size_t{num_slots} * stride, -99.0F);
   }
 
   NeuMfArgs args() {
@@ -74,7 +74,7 @@ struct RandomBatch {
     args.num_hidden = shape.num_hidden;
     args.head = head.data();
     args.rows = rows.data();
-    args.known = known.data();
+    args.seen_mask = seen_mask.data();
     args.size = size;
     args.pool = pool;
     args.loss = loss.data();
@@ -83,16 +83,16 @@ struct RandomBatch {
     return args;
   }
 
-  double at(std::size_t place, std::uint32_t c) const { return vectors[rows[place] * stride + c]; }
+  double at(std::size_t slot, std::uint32_t c) const { return vectors[rows[slot] * stride + c]; }
   // A column's term without its head.
   double term(std::size_t user, std::size_t item, std::uint32_t c) const {
     return c < shape.num_products ? at(user, c) * at(item, c)
                                   : std::max(at(user, c) + at(item, c), 0.0);
   }
-  // Its slope for the value at `place`, the other being at `other`.
-  double slope(std::size_t place, std::size_t other, std::uint32_t c) const {
+  // Its slope for the value at `slot`, the other being at `other`.
+  double slope(std::size_t slot, std::size_t other, std::uint32_t c) const {
     if (c < shape.num_products) return at(other, c);
-    return at(place, c) + at(other, c) > 0 ? 1.0 : 0.0;
+    return at(slot, c) + at(other, c) > 0 ? 1.0 : 0.0;
   }
 
   // The obvious twin, in double.
@@ -102,7 +102,7 @@ struct RandomBatch {
     for (std::size_t e = 0; e < size; ++e) {
       double sum = 0;
       for (std::uint32_t k = 0; k < pool; ++k) {
-        if (pool > 1 && (known[e] >> k & 1) != 0) continue;
+        if (pool > 1 && (seen_mask[e] >> k & 1) != 0) continue;
         const std::size_t i = size + e;
         const std::size_t j = 2 * std::size_t{size} + e / pool * pool + k;
         double x = 0;
@@ -120,7 +120,7 @@ struct RandomBatch {
     }
     for (std::size_t k = 0; k < expected.size(); ++k) {  // zero behind the last column
       ASSERT_NEAR(contributions[k], expected[k], 1e-5 / size)
-          << columns << " columns, place " << k / stride << " column " << k % stride;
+          << columns << " columns, slot " << k / stride << " column " << k % stride;
     }
     for (std::uint32_t c = 0; c < columns; ++c) {
       ASSERT_NEAR(head_gradient[c], expected_head[c], 1e-5) << "head of column " << c;
@@ -189,7 +189,7 @@ TEST_P(NeuMf, WhatIsNoNumberIsNotHidden) {
     for (const std::uint32_t column : {3U, 20U}) {     // a product, a hidden unit
       for (const std::uint32_t part : {0U, 1U, 2U}) {  // user, positive, negative
         RandomBatch batch({16, 16}, 32, pool, random);
-        std::fill(batch.known.begin(), batch.known.end(), 0U);
+        std::fill(batch.seen_mask.begin(), batch.seen_mask.end(), 0U);
         batch.vectors[batch.rows[part * 32 + 3] * batch.stride + column] =
             std::numeric_limits<float>::quiet_NaN();
         run(batch.args(), 0, 32 / pool);

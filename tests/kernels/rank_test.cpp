@@ -38,7 +38,7 @@ struct RandomRanking {
   std::vector<std::vector<std::uint32_t>> seen{kUsers};
 
   std::vector<float> panels, panel_norms, item_sums, block, norms;
-  std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> panel_items;
   std::vector<const std::uint32_t*> seen_pointers;
   std::vector<std::uint32_t> seen_counts;
   std::vector<float> scores;
@@ -53,7 +53,7 @@ struct RandomRanking {
         panel_norms(kPanels),
         item_sums(kPanels * kItems, 0.0F),
         block(depth * kUsers),
-        places(kPanels * kItems, ~0U),
+        panel_items(kPanels * kItems, ~0U),
         scores(kUsers * kK),
         ranked(kUsers * kK) {
     for (float& value : items) value = static_cast<float>(static_cast<int>(random() % 5) - 2);
@@ -86,7 +86,7 @@ struct RandomRanking {
     for (std::uint32_t i = 0; i < kNumItems; ++i) {
       const std::uint32_t panel = i / kItems;
       const float* const row = &items[order[i] * depth];
-      places[i] = order[i];
+      panel_items[i] = order[i];
       if (i % kItems == 0) panel_norms[panel] = norm(row);
       for (std::uint32_t c = 0; c < depth; ++c) {
         panels[(panel * depth + c) * kItems + i % kItems] = c < shape.width ? row[c] : -row[c];
@@ -104,7 +104,7 @@ struct RandomRanking {
     args.user_norms = norms.data();
     args.panels = panels.data();
     args.panel_norms = panel_norms.data();
-    args.items = places.data();
+    args.items = panel_items.data();
     args.num_panels = kPanels;
     args.seen = seen_pointers.data();
     args.seen_count = seen_counts.data();
@@ -139,9 +139,9 @@ struct RandomRanking {
       }
       std::sort(expected.begin(), expected.end());
       expected.resize(kK, {std::numeric_limits<float>::infinity(), ~0U});
-      for (std::uint32_t place = 0; place < kK; ++place) {
-        ASSERT_EQ(ranked[u * kK + place], expected[place].second) << "user " << u;
-        ASSERT_EQ(scores[u * kK + place], -expected[place].first);
+      for (std::uint32_t position = 0; position < kK; ++position) {
+        ASSERT_EQ(ranked[u * kK + position], expected[position].second) << "user " << u;
+        ASSERT_EQ(scores[u * kK + position], -expected[position].first);
       }
     }
   }
@@ -160,7 +160,7 @@ TEST_P(RankBlock, IsTheSortedList) {
   }
 }
 
-TEST_P(RankBlock, GoesOnWhereACallEnded) {
+TEST_P(RankBlock, ContinuesWhereACallEnded) {
   std::mt19937 random(6);
   for (const Shape& shape : kShapes) {
     RandomRanking ranking(shape, random);

@@ -58,12 +58,12 @@ TEST_F(GpuKernels, DrawAndGroupTheSameBatches) {
           const Batch there = draw(graph, step, size, kind, pool);
           ASSERT_TRUE(torch::equal(here.rows, there.rows.cpu()));
           if (pool > 1) {
-            ASSERT_TRUE(torch::equal(here.known, there.known.cpu()));
+            ASSERT_TRUE(torch::equal(here.seen_mask, there.seen_mask.cpu()));
           }
           ASSERT_TRUE(torch::equal(here.offsets, there.offsets.cpu()));
           ASSERT_TRUE(torch::equal(here.touched, there.touched.cpu()));
-          ASSERT_TRUE(torch::equal(here.places.slice(0, 0, here.num_places()),
-                                   there.places.slice(0, 0, here.num_places()).cpu()));
+          ASSERT_TRUE(torch::equal(here.slots.slice(0, 0, here.num_slots()),
+                                   there.slots.slice(0, 0, here.num_slots()).cpu()));
         }
       }
     }

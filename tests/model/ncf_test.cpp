@@ -49,7 +49,7 @@ struct Model {
   }
 };
 
-// METHOD section 6 pair by pair, with LibTorch's own operators: GMF's product, MLP of the
+// NeuMF pair by pair, with LibTorch's own operators: GMF's product, MLP of the
 // concatenation, one linear head over both.
 TrainingStep::Score plain_score(const torch::Tensor& table, const std::vector<NamedWeights>& w,
                                 std::int64_t size) {
@@ -99,7 +99,7 @@ TEST_P(Ncf, LossAndGradientsMatchLibTorchsOwnOperators) {
   EXPECT_EQ(gradients.weights.abs().max().item<float>(), 0.0F) << "padding has no gradient";
 }
 
-// Batches of fewer and of more places than rows take different ways.
+// Batches of fewer and of more slots than rows take different ways.
 INSTANTIATE_TEST_SUITE_P(Cases, Ncf,
                          testing::Values(Case{6, 1, 40}, Case{6, 1, 90}, Case{6, kPool, 90},
                                          Case{30, 1, 40}, Case{13, kPool, 40}, Case{30, kPool, 90}),
@@ -130,12 +130,12 @@ TEST(NcfRanking, EqualsTheNaivePairwiseScoresOn100Users) {
       scores[item] = -std::numeric_limits<double>::infinity();
     }
     const torch::Tensor best = std::get<0>(scores.topk(kTop));
-    for (std::uint32_t place = 0; place < kTop; ++place) {
-      const ItemId item = ranked[user * kTop + place];
-      if (!std::isfinite(best[place].item<double>())) break;
+    for (std::uint32_t position = 0; position < kTop; ++position) {
+      const ItemId item = ranked[user * kTop + position];
+      if (!std::isfinite(best[position].item<double>())) break;
       ASSERT_LT(item, step.graph.num_items);
-      EXPECT_NEAR(scores[item].item<double>(), best[place].item<double>(), 1e-6)
-          << "user " << user << " place " << place;
+      EXPECT_NEAR(scores[item].item<double>(), best[position].item<double>(), 1e-6)
+          << "user " << user << " position " << position;
     }
   }
 }

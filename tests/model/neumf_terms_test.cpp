@@ -9,7 +9,7 @@ namespace {
 using test::NeuMfCase;
 using test::NeuMfTerms;
 
-// Scores of rows that stand at places, by LibTorch's operators in double.
+// Scores of rows that stand at slots, by LibTorch's operators in double.
 torch::Tensor scores(const NeuMfCase& batch, const torch::Tensor& users, const torch::Tensor& items,
                      const torch::Tensor& head) {
   const std::int64_t products = batch.num_products;
@@ -42,8 +42,8 @@ TEST(NeuMfTerms, EqualLibTorchsLossAndGradients) {
       if (pool > 1) {
         const torch::Tensor bits =
             torch::pow(2, torch::arange(std::int64_t{kPool})).to(torch::kLong).unsqueeze(0);
-        const torch::Tensor known = batch.known.to(torch::kLong).unsqueeze(1).bitwise_and(bits);
-        terms = terms * (known == 0);
+        const torch::Tensor seen = batch.seen_mask.to(torch::kLong).unsqueeze(1).bitwise_and(bits);
+        terms = terms * (seen == 0);
       }
       const torch::Tensor loss = terms.sum(1) / static_cast<double>(pool);
       loss.mean().backward();

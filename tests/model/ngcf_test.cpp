@@ -33,7 +33,7 @@ torch::Tensor dropout_mask(std::int64_t rows, std::int64_t columns, std::uint32_
   return mask;
 }
 
-// METHOD section 6 with LibTorch's own operators, in double. With a record: dropout of its step.
+// NGCF with LibTorch's own operators, in double. With a record: dropout of its step.
 torch::Tensor plain_vectors(const TrainingStep& step, const torch::Tensor& table,
                             const std::vector<NamedWeights>& weights, const StepRecord* record,
                             std::uint64_t seed) {

@@ -32,7 +32,7 @@ struct Toy {
     options.num_iterations = 12;
     options.num_candidates = 6;
   }
-  Prober prober() const { return {split, graph, full, 0.1, {}, finetune}; }
+  Prober prober() const { return {{split, graph, {}, finetune, {}}, full, 0.1}; }
   SearchResult search(const std::filesystem::path& path, const TrainingHooks& hooks = {}) const {
     RunStore store(path, "toy");
     const Prober measures = prober();
@@ -345,8 +345,8 @@ TEST(Pretrained, IsTrainedOnceKeptAndNotTrustedBlindly) {
   TrainingHooks hooks;
   hooks.log = [&](const std::string& text) { log += text + "\n"; };
   const auto train = [&](const std::string& identity) {
-    return pretrain(toy.split, toy.graph, toy.shape, {}, schedule, hooks, folder / "cache",
-                    identity, folder / (identity + ".ckpt"));
+    return pretrain({toy.split, toy.graph, {}, schedule, hooks}, toy.shape, folder / "cache",
+                    {folder / (identity + ".ckpt"), identity});
   };
   const Pretrained first = train("a");
   EXPECT_FALSE(first.from_cache);

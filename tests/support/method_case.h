@@ -21,8 +21,8 @@ struct MethodCase {
   TrainingHooks hooks;
   std::string identity = "toy";
   std::function<Pretrained()> pretrained = [this] {
-    return pretrain(split, graph, shape, fit.model, fit.schedule, {}, folder.path(),
-                    fit.model.backbone, folder.path() / "pretrain.ckpt");
+    return pretrain({split, graph, fit.model, fit.schedule, {}}, shape, folder.path(),
+                    {folder.path() / "pretrain.ckpt", fit.model.backbone});
   };
 
   explicit MethodCase(const std::string& method, const std::string& backbone = "lightgcn",
@@ -42,8 +42,9 @@ struct MethodCase {
   }
 
   MethodInput input(std::optional<std::uint64_t> params) const {
-    return {split,    graph,     shape, params, fit, options, hooks, folder.path() / "method.ckpt",
-            identity, pretrained};
+    return {split,     graph,   shape, params,
+            fit,       options, hooks, {folder.path() / "method.ckpt", identity},
+            pretrained};
   }
 
   Proposal propose(const std::string& method, std::optional<std::uint64_t> params) const {

@@ -11,7 +11,7 @@ namespace bet::test {
 struct NeuMfCase {
   static constexpr std::int64_t kRows = 500;
   std::uint32_t num_products, num_hidden, size, pool;
-  torch::Tensor vectors, head, rows, known;
+  torch::Tensor vectors, head, rows, seen_mask;
 
   NeuMfCase(std::uint32_t products, std::uint32_t hidden, std::uint32_t entries,
             std::uint32_t negatives)
@@ -20,9 +20,9 @@ struct NeuMfCase {
     vectors = torch::zeros({kRows, row_stride(products + hidden)});
     vectors.slice(1, 0, columns).normal_(0, 0.4);
     head = torch::randn({columns}) * 0.5;
-    const std::int64_t places = 2 * size + (size + pool - 1) / pool * pool;
-    rows = torch::randint(kRows, {places}, torch::kInt);
-    known = torch::randint(1 << 30, {size}, torch::kInt).bitwise_and(0x11111111 * 3);
+    const std::int64_t num_slots = 2 * size + (size + pool - 1) / pool * pool;
+    rows = torch::randint(kRows, {num_slots}, torch::kInt);
+    seen_mask = torch::randint(1 << 30, {size}, torch::kInt).bitwise_and(0x11111111 * 3);
   }
 };
 
@@ -35,7 +35,7 @@ inline NeuMfTerms neumf_terms(const NeuMfCase& on_cpu, const torch::Device& devi
   const torch::Tensor vectors = on_cpu.vectors.to(device);
   const torch::Tensor head = on_cpu.head.to(device);
   const torch::Tensor rows = on_cpu.rows.to(device);
-  const torch::Tensor known = on_cpu.known.to(device);
+  const torch::Tensor seen_mask = on_cpu.seen_mask.to(device);
   const auto options = vectors.options();
   NeuMfTerms terms;
   terms.loss = torch::full({on_cpu.size}, -99.0F, options);
@@ -47,14 +47,14 @@ inline NeuMfTerms neumf_terms(const NeuMfCase& on_cpu, const torch::Device& devi
   args.num_products = on_cpu.num_products;
   args.num_hidden = on_cpu.num_hidden;
   args.head = head.data_ptr<float>();
-  args.rows = words(rows);
-  args.known = words(known);
+  args.rows = u32_data(rows);
+  args.seen_mask = u32_data(seen_mask);
   args.size = on_cpu.size;
   args.pool = on_cpu.pool;
   args.loss = terms.loss.data_ptr<float>();
   args.contributions = terms.contributions.data_ptr<float>();
   args.head_gradient = terms.head_gradient.data_ptr<float>();
-  executor_for(device).neumf_terms(args);
+  executor_for(device).run_terms(args);
   executor_for(device).wait();
   return terms;
 }

@@ -37,7 +37,7 @@ struct TrainingStep {
     return dense;
   }
 
-  // Rows of the table at the batch's places [first, first + count).
+  // Rows of the table at the batch's slots [first, first + count).
   torch::Tensor rows(std::int64_t first, std::int64_t count) const {
     return batch.rows.slice(0, first, first + count).to(torch::kLong);
   }
@@ -45,32 +45,33 @@ struct TrainingStep {
   // The scores of pairs (user row, item row), both int64 [pairs].
   using Score = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
 
-  // The mean of softplus(score of a negative - score of the positive), known negatives as zero.
+  // The mean of softplus(score of a negative - score of the positive), negatives that the user has
+  // seen as zero.
   torch::Tensor bpr(const Score& score) const {
     const std::int64_t size = batch.size();
     const std::int64_t pool = batch.pool();
     std::vector<std::int64_t> entries;
     std::vector<std::int64_t> negatives;
     for (std::int64_t e = 0; e < size; ++e) {
-      const auto known = batch.known[e].item<std::int32_t>();
+      const auto seen_mask = batch.seen_mask[e].item<std::int32_t>();
       for (std::int64_t k = 0; k < pool; ++k) {
-        if (pool > 1 && (known >> k & 1) != 0) continue;
+        if (pool > 1 && (seen_mask >> k & 1) != 0) continue;
         entries.push_back(e);
         negatives.push_back(2 * size + e / pool * pool + k);
       }
     }
     const torch::Tensor entry = torch::tensor(entries, torch::kLong);
-    const torch::Tensor places = rows(0, batch.num_places());
-    const torch::Tensor users = places.index_select(0, entry);
-    const torch::Tensor positive = score(users, places.index_select(0, entry + size));
+    const torch::Tensor slot_rows = rows(0, batch.num_slots());
+    const torch::Tensor users = slot_rows.index_select(0, entry);
+    const torch::Tensor positive = score(users, slot_rows.index_select(0, entry + size));
     const torch::Tensor negative =
-        score(users, places.index_select(0, torch::tensor(negatives, torch::kLong)));
+        score(users, slot_rows.index_select(0, torch::tensor(negatives, torch::kLong)));
     return torch::softplus(negative - positive).sum() / static_cast<double>(size * pool);
   }
 
   // The regulariser's part of the loss.
   torch::Tensor squares(const torch::Tensor& table) const {
-    return table.index_select(0, rows(0, batch.num_places())).pow(2).sum() /
+    return table.index_select(0, rows(0, batch.num_slots())).pow(2).sum() /
            static_cast<double>(batch.size());
   }
 };

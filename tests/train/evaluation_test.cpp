@@ -14,7 +14,7 @@ namespace bet {
 namespace {
 
 TEST(Metrics, AreWorkedOutByHand) {
-  // Hits at places 1, 3 and 12; four held-out items.
+  // Hits at positions 1, 3 and 12; four held-out items.
   const Metrics metrics = user_metrics(1U << 0 | 1U << 2 | 1U << 11, 4);
   EXPECT_DOUBLE_EQ(metrics.recall[0], 0.5);
   EXPECT_DOUBLE_EQ(metrics.recall[1], 0.5);
@@ -30,7 +30,7 @@ TEST(Metrics, AreWorkedOutByHand) {
 TEST(Metrics, PerfectAndHopelessLists) {
   EXPECT_DOUBLE_EQ(user_metrics(1, 1).score(), 1.0);
   EXPECT_DOUBLE_EQ(user_metrics(0, 1).score(), 0.0);
-  // More held-out items than places: the ideal is cut at k, recall is not.
+  // More held-out items than positions: the ideal is cut at k, recall is not.
   EXPECT_DOUBLE_EQ(user_metrics((1U << 20) - 1, 40).ndcg[2], 1.0);
   EXPECT_DOUBLE_EQ(user_metrics((1U << 20) - 1, 40).recall[2], 0.5);
 }
@@ -64,7 +64,7 @@ TEST(TopItems, EqualTheSortedScores) {
       std::sort(expected.begin(), expected.end());
       expected.resize(20, {0.0F, ~0U});
       for (std::size_t i = 0; i < 20; ++i) {
-        ASSERT_EQ(found[user * 20 + i], expected[i].second) << "user " << user << " place " << i;
+        ASSERT_EQ(found[user * 20 + i], expected[i].second) << "user " << user << " position " << i;
       }
     }
   }
@@ -105,7 +105,8 @@ TEST(TopItems, OfHiddenUnitsEqualTheSortedScores) {
     }
     std::sort(expected.begin(), expected.end());
     for (std::size_t i = 0; i < kBest; ++i) {
-      ASSERT_EQ(found[user * kBest + i], expected[i].second) << "user " << user << " place " << i;
+      ASSERT_EQ(found[user * kBest + i], expected[i].second)
+          << "user " << user << " position " << i;
     }
   }
 }
@@ -125,8 +126,8 @@ TEST(Evaluate, CountsTheHeldOutItemsAmongTheBest) {
   for (std::size_t i = 0; i < users.size(); ++i) {
     const auto held = split.validation(users[i]);
     int hits = 0;
-    for (std::size_t place = 0; place < 10; ++place) {
-      hits += static_cast<int>(std::count(held.begin(), held.end(), ranked[i * 20 + place]));
+    for (std::size_t position = 0; position < 10; ++position) {
+      hits += static_cast<int>(std::count(held.begin(), held.end(), ranked[i * 20 + position]));
     }
     recall += hits / static_cast<double>(held.size());
   }
@@ -154,8 +155,8 @@ TEST(Evaluate, ScoresEveryUserByItself) {
     const auto ranked =
         executor_for(at::kCPU).top_items(vectors, {0, 16}, std::span(&user, 1), graph, 20);
     std::uint32_t hits = 0;
-    for (std::uint32_t place = 0; place < ranked.size(); ++place) {
-      if (std::count(held.begin(), held.end(), ranked[place]) > 0) hits |= 1U << place;
+    for (std::uint32_t position = 0; position < ranked.size(); ++position) {
+      if (std::count(held.begin(), held.end(), ranked[position]) > 0) hits |= 1U << position;
     }
     EXPECT_DOUBLE_EQ(scores[i], user_metrics(hits, held.size()).score());
   }

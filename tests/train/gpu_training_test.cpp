@@ -73,8 +73,8 @@ TEST_F(GpuTraining, MetricsAgreeWithTheCpus) {
   const Graph here = make_graph(split, TrainingPart::kTrain);
   const Graph there = here.to(gpu());
   const std::vector<SizePlan> plans = {test::toy_plan(split, 24), test::toy_plan(split, 7)};
-  const auto cpu = train_to_convergence(split, here, plans, {}, schedule_of(kPool), {});
-  const auto cuda = train_to_convergence(split, there, plans, {}, schedule_of(kPool), {});
+  const auto cpu = train_to_convergence({split, here, {}, schedule_of(kPool), {}}, plans);
+  const auto cuda = train_to_convergence({split, there, {}, schedule_of(kPool), {}}, plans);
   for (std::size_t i = 0; i < plans.size(); ++i) {
     EXPECT_NEAR(cuda[i].validation.score(), cpu[i].validation.score(), 0.005);
     EXPECT_TRUE(cuda[i].table.values.is_cpu());
@@ -87,22 +87,22 @@ TEST_F(GpuTraining, SameSeedSameBits) {
   const SizePlan plan = test::toy_plan(split, 12);
   for (const std::uint32_t pool : {1U, kPool}) {
     const auto run = [&] {
-      return train_steps(graph, std::span(&plan, 1), {}, schedule_of(pool).of_length(60), {})[0]
+      return train_steps({split, graph, {}, schedule_of(pool).of_length(60), {}},
+                         std::span(&plan, 1))[0]
           .table.values;
     };
     EXPECT_TRUE(torch::equal(run(), run()));
   }
 }
 
-TEST_F(GpuTraining, AnInterruptedFitGoesOnToTheSameBits) {
+TEST_F(GpuTraining, ResumesToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
   RetrainingOptions options;
   options.schedule = schedule_of(kPool);
   options.device = gpu();
   const TempFolder whole_folder;
-  const RetrainingResult whole =
-      retrain_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+  const RetrainingResult whole = retrain_plan(split, plan, options, {}, {whole_folder.path(), "x"});
   for (const std::uint64_t stop_at : {std::uint64_t{30}, whole.train_steps + 10}) {
     const TempFolder folder;
     std::uint64_t steps = 0;
@@ -112,9 +112,9 @@ TEST_F(GpuTraining, AnInterruptedFitGoesOnToTheSameBits) {
       if (++steps == stop_at) throw Error("killed");
       return false;
     };
-    EXPECT_THROW(retrain_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+    EXPECT_THROW(retrain_plan(split, plan, options, dies, {folder.path(), "x"}), Error);
     const RetrainingResult resumed =
-        retrain_plan(split, plan, options, {}, folder.path(), "x", true);
+        retrain_plan(split, plan, options, {}, {folder.path(), "x", true});
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
     EXPECT_EQ(resumed.test.score(), whole.test.score());
   }
@@ -127,7 +127,9 @@ TEST_F(GpuTraining, ALossThatIsNoNumberNamesItsStep) {
   schedule.learning_rate = 1e30;
   const auto error = [&](const at::Device& device) {
     const Graph graph = make_graph(split, TrainingPart::kTrain).to(device);
-    return test::error_of([&] { train_steps(graph, std::span(&plan, 1), {}, schedule, {}); });
+    return test::error_of([&] {
+      train_steps({split, graph, {}, schedule, {}}, std::span(&plan, 1));
+    });
   };
   EXPECT_EQ(error(gpu()).substr(0, 22), error(at::kCPU).substr(0, 22));
 }
@@ -140,7 +142,7 @@ TEST_F(GpuTraining, TooLittleMemoryIsSaidWithTheSizesBeforeAnythingIsLost) {
   options.schedule.batch_size = 1U << 28;
   options.device = gpu();
   const std::string error = test::error_of([&] {
-    retrain_plan(split, test::toy_plan(split, 100), options, {}, folder.path(), "x", false);
+    retrain_plan(split, test::toy_plan(split, 100), options, {}, {folder.path(), "x"});
   });
   EXPECT_NE(error.find("out of memory on "), std::string::npos) << error;
   EXPECT_NE(error.find(" MB are free"), std::string::npos) << error;

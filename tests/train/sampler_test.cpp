@@ -30,7 +30,7 @@ Batch draw(const Graph& graph, std::uint64_t seed, std::uint64_t step, std::uint
 }
 
 std::vector<std::uint32_t> rows_of(const Batch& batch) {
-  return {words(batch.rows), words(batch.rows) + batch.num_places()};
+  return {u32_data(batch.rows), u32_data(batch.rows) + batch.num_slots()};
 }
 
 TEST(Permuted, IsAPermutationForEveryCount) {
@@ -65,19 +65,19 @@ TEST(BatchSampler, PoolsKnowWhatTheirUsersHave) {
   const Batch batch = draw(graph, 1, 3, kSize, BatchKind::kUsers, kPool);
   const std::vector<std::uint32_t> rows = rows_of(batch);
   ASSERT_EQ(rows.size(), 2 * kSize + 4 * kPool);
-  int num_known = 0;
+  int num_seen = 0;
   for (std::size_t e = 0; e < kSize; ++e) {
     ASSERT_TRUE(has_edge(graph, rows[e], rows[kSize + e]));
     for (std::uint32_t k = 0; k < kPool; ++k) {
       const std::uint32_t node = rows[2 * kSize + e / kPool * kPool + k];
       ASSERT_GE(node, graph.num_users);
       ASSERT_LT(node, graph.num_nodes());
-      const bool known = (words(batch.known)[e] >> k & 1) != 0;
-      ASSERT_EQ(known, has_edge(graph, rows[e], node));
-      num_known += known;
+      const bool seen = (u32_data(batch.seen_mask)[e] >> k & 1) != 0;
+      ASSERT_EQ(seen, has_edge(graph, rows[e], node));
+      num_seen += seen;
     }
   }
-  EXPECT_GT(num_known, 0) << "nothing was tested";
+  EXPECT_GT(num_seen, 0) << "nothing was tested";
 }
 
 TEST(BatchSampler, MoreEntriesThanUsersGoRoundAgainThroughAUsersItems) {
@@ -143,11 +143,11 @@ TEST(BatchSampler, AUserWithEveryItemGivesAVoidPair) {
 TEST(Batch, IsGroupedByRowInOrder) {
   Batch batch(3, 1, 5, at::kCPU);
   const std::vector<std::uint32_t> rows = {0, 1, 0, 2, 3, 3, 3, 2, 4};
-  std::copy(rows.begin(), rows.end(), words(batch.rows));
+  std::copy(rows.begin(), rows.end(), u32_data(batch.rows));
   batch.group();
   EXPECT_EQ(std::vector<std::uint64_t>(u64_data(batch.offsets), u64_data(batch.offsets) + 6),
             (std::vector<std::uint64_t>{0, 2, 3, 5, 8, 9}));
-  EXPECT_EQ(std::vector<std::uint32_t>(words(batch.places), words(batch.places) + 9),
+  EXPECT_EQ(std::vector<std::uint32_t>(u32_data(batch.slots), u32_data(batch.slots) + 9),
             (std::vector<std::uint32_t>{0, 2, 1, 3, 7, 4, 5, 6, 8}));
   EXPECT_EQ(std::vector<std::uint8_t>(bytes(batch.touched), bytes(batch.touched) + 5),
             (std::vector<std::uint8_t>{1, 1, 1, 1, 1}));

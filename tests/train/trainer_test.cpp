@@ -45,10 +45,10 @@ TEST(Checkpoint, ComesBackAndEveryDamageIsNoticed) {
   for (std::size_t size = 0; size < bytes.size(); size += 13) {
     EXPECT_THROW(read_checkpoint(folder.write("cut.ckpt", bytes.substr(0, size))), Error) << size;
   }
-  for (std::size_t place = 0; place < bytes.size(); place += 7) {
+  for (std::size_t position = 0; position < bytes.size(); position += 7) {
     std::string damaged = bytes;
-    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
-    EXPECT_THROW(read_checkpoint(folder.write("bad.ckpt", damaged)), Error) << place;
+    damaged[position] = static_cast<char>(damaged[position] ^ 0x10);
+    EXPECT_THROW(read_checkpoint(folder.write("bad.ckpt", damaged)), Error) << position;
   }
 }
 
@@ -56,11 +56,12 @@ TEST(Checkpoint, ComesBackAndEveryDamageIsNoticed) {
 TrainingResult converge(const Split& split, const Graph& graph, const SizePlan& plan,
                         const Schedule& schedule, const TrainingHooks& hooks,
                         const Checkpoint* state = nullptr) {
-  return train_to_convergence(split, graph, std::span(&plan, 1), {}, schedule, hooks, state)[0];
+  return train_to_convergence({split, graph, {}, schedule, hooks}, std::span(&plan, 1), state)[0];
 }
 TrainingResult train(const Graph& graph, const SizePlan& plan, const ModelOptions& options,
                      const Schedule& schedule, std::uint64_t steps) {
-  return train_steps(graph, std::span(&plan, 1), options, schedule.of_length(steps), {})[0];
+  return train_steps({Split(), graph, options, schedule.of_length(steps), {}},
+                     std::span(&plan, 1))[0];
 }
 
 TEST(Trainer, LearnsAndKeepsTheBest) {
@@ -96,7 +97,7 @@ TEST(Trainer, StopsWhenPatienceIsOver) {
   EXPECT_EQ(result.steps, result.best_length + 2 * 5);
 }
 
-TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
+TEST(Trainer, ResumesFromACheckpointToTheSameBits) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   const SizePlan plan = test::toy_plan(split, 12);
@@ -153,7 +154,7 @@ TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
     Schedule schedule = toy_schedule();
     schedule.pool = pool;
     schedule.patience = 2;
-    const auto joined = train_to_convergence(split, graph, plans, {}, schedule, {});
+    const auto joined = train_to_convergence({split, graph, {}, schedule, {}}, plans);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const TrainingResult alone = converge(split, graph, plans[i], schedule, {});
       EXPECT_EQ(joined[i].best_length, alone.best_length);
@@ -165,7 +166,7 @@ TEST(Trainer, PlansSideBySideAreTrainedAsAlone) {
   }
 }
 
-TEST(Trainer, PlansSideBySideOfAnyBackboneGoOnFromACheckpoint) {
+TEST(Trainer, PlansSideBySideOfAnyBackboneResumeFromACheckpoint) {
   const Split split = test::toy_split();
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   for (const BackboneKind* kind : backbones()) {
@@ -176,7 +177,7 @@ TEST(Trainer, PlansSideBySideOfAnyBackboneGoOnFromACheckpoint) {
     const std::vector<SizePlan> plans = {test::toy_plan(split, 12, kind->tables),
                                          test::toy_plan(split, 5, kind->tables)};
     const auto train_all = [&](const TrainingHooks& hooks, const Checkpoint* from) {
-      return train_to_convergence(split, graph, plans, options, toy_schedule(), hooks, from);
+      return train_to_convergence({split, graph, options, toy_schedule(), hooks}, plans, from);
     };
     const auto whole = train_all({}, nullptr);
     Checkpoint state;
@@ -248,13 +249,13 @@ TEST(Trainer, ALinearDecayIsNeverCutShort) {
   EXPECT_EQ(measured.score(), result.validation.score());
 }
 
-TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
+TEST(Retraining, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
   const SizePlan plan = test::toy_plan(split, 12);
   RetrainingOptions options;
   options.schedule = toy_schedule();
-  const RetrainingResult result = retrain_plan(split, plan, options, {}, folder.path(), "x", false);
+  const RetrainingResult result = retrain_plan(split, plan, options, {}, {folder.path(), "x"});
   const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
   const TrainingResult expected =
       train(graph, plan, options.model, options.schedule, result.best_length);
@@ -263,19 +264,19 @@ TEST(FitPlan, FinalTrainingIsFreshOnMoreDataForTheBestSteps) {
   EXPECT_EQ(result.test.score(), evaluate(propagate(expected.table.values, graph),
                                           expected.table.models[0], split, HeldOut::kTest, graph)
                                      .score());
-  const FinalModel kept = read_final_model(folder.path(), plan.shape());
-  EXPECT_TRUE(torch::equal(kept.table.values, result.table.values));
-  EXPECT_TRUE(torch::equal(kept.table.sizes, result.table.sizes));
+  const FinalModel stored = read_final_model(folder.path(), plan.shape());
+  EXPECT_TRUE(torch::equal(stored.table.values, result.table.values));
+  EXPECT_TRUE(torch::equal(stored.table.sizes, result.table.sizes));
 }
 
-TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
+TEST(Retraining, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   const TempFolder folder;
   const Split split = test::toy_split(300, 120, 6000);
   const SizePlan plan = test::toy_plan(split, 64);
   RetrainingOptions options;
   options.schedule = decay_that_overfits();
   options.schedule.final_by_passes = true;
-  const RetrainingResult result = retrain_plan(split, plan, options, {}, folder.path(), "x", false);
+  const RetrainingResult result = retrain_plan(split, plan, options, {}, {folder.path(), "x"});
   const Split::Counts counts = split.counts();
   ASSERT_LT(2 * result.best_length, options.schedule.max_steps);
   EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_length),
@@ -286,14 +287,13 @@ TEST(FitPlan, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
 }
 
-TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
+TEST(Retraining, ResumesToTheSameBits) {
   const Split split = test::toy_split();
   const SizePlan plan = test::toy_plan(split, 12);
   RetrainingOptions options;
   options.schedule = toy_schedule();
   const TempFolder whole_folder;
-  const RetrainingResult whole =
-      retrain_plan(split, plan, options, {}, whole_folder.path(), "x", false);
+  const RetrainingResult whole = retrain_plan(split, plan, options, {}, {whole_folder.path(), "x"});
 
   // The process dies in the final training: what it had saved then is all there is.
   const TempFolder folder;
@@ -304,24 +304,25 @@ TEST(FitPlan, AnInterruptedFitGoesOnToTheSameBits) {
     if (++steps == whole.train_steps + 2 + whole.best_length / 2) throw Error("killed");
     return false;
   };
-  EXPECT_THROW(retrain_plan(split, plan, options, dies, folder.path(), "x", false), Error);
+  EXPECT_THROW(retrain_plan(split, plan, options, dies, {folder.path(), "x"}), Error);
   const Checkpoint state = read_checkpoint(folder / "state.ckpt");
   EXPECT_EQ(state.text("phase"), "final");
   EXPECT_GT(state.number("record 0 steps"), 0);
-  const RetrainingResult resumed = retrain_plan(split, plan, options, {}, folder.path(), "x", true);
+  const RetrainingResult resumed =
+      retrain_plan(split, plan, options, {}, {folder.path(), "x", true});
   EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
   EXPECT_EQ(resumed.test.score(), whole.test.score());
   EXPECT_EQ(resumed.validation.score(), whole.validation.score());
 }
 
-TEST(FitPlan, RefusesTheStateOfAnotherRun) {
+TEST(Retraining, RefusesTheStateOfAnotherRun) {
   const TempFolder folder;
   Checkpoint state;
   state.texts = {{"phase", "train"}, {"identity", "other"}};
   write_checkpoint(state, folder / "state.ckpt");
   const Split split = test::toy_split();
   EXPECT_NE(error_of([&] {
-              retrain_plan(split, test::toy_plan(split, 4), {}, {}, folder.path(), "x", true);
+              retrain_plan(split, test::toy_plan(split, 4), {}, {}, {folder.path(), "x", true});
             }).find("other data or options"),
             std::string::npos);
 }

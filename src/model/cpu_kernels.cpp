@@ -1,0 +1,81 @@
+#include "model/cpu_kernels.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "model/parallel_chunks.h"
+
+namespace bet::cpu {
+namespace {
+
+// Runs a kernel of the machine's best instruction set over all rows, some at a time.
+template <typename Args>
+void over_rows(void (*kernel)(const Args& args, std::size_t begin_row, std::size_t end_row),
+               const Args& args, std::size_t num_rows) {
+  constexpr std::size_t kRows = 256;
+  parallel_chunks(static_cast<std::int64_t>((num_rows + kRows - 1) / kRows),
+                  [&](std::int64_t chunk) {
+                    const std::size_t begin = static_cast<std::size_t>(chunk) * kRows;
+                    kernel(args, begin, std::min(begin + kRows, num_rows));
+                  });
+}
+
+// A batch's entries, or its blocks that share a pool, in parts of equal size.
+class BatchParts {
+ public:
+  BatchParts(std::uint32_t size, std::uint32_t pool)
+      : total_(pool == kPool ? (size + kPool - 1) / kPool : size),
+        grain_(pool == kPool ? 8 : 512) {}
+
+  std::int64_t count() const { return static_cast<std::int64_t>((total_ + grain_ - 1) / grain_); }
+  std::size_t begin(std::int64_t part) const { return static_cast<std::size_t>(part) * grain_; }
+  std::size_t end(std::int64_t part) const { return std::min(begin(part) + grain_, total_); }
+
+ private:
+  std::size_t total_;
+  std::size_t grain_;
+};
+
+}  // namespace
+
+void run_rows(const ActivateArgs& args, std::size_t num_rows) {
+  over_rows(kernels().activate_rows, args, num_rows);
+}
+
+void run_rows(const ActivateBackArgs& args, std::size_t num_rows) {
+  over_rows(kernels().activate_back_rows, args, num_rows);
+}
+
+void run_rows(const SplitArgs& args, std::size_t num_rows) {
+  over_rows(kernels().split_rows, args, num_rows);
+}
+
+void run_terms(const BprArgs& args) {
+  const auto terms = args.pool == kPool ? kernels().bpr_pools : kernels().bpr_pairs;
+  const BatchParts parts(args.size, args.pool);
+  parallel_chunks(parts.count(),
+                  [&](std::int64_t part) { terms(args, parts.begin(part), parts.end(part)); });
+}
+
+// The parts are the same for any number of threads, and so is the sum of their gradients of the
+// head.
+void run_terms(const NeuMfArgs& args) {
+  const auto terms = args.pool == kPool ? kernels().neumf_pools : kernels().neumf_pairs;
+  const BatchParts parts(args.size, args.pool);
+  const std::size_t columns = std::size_t{args.num_products} + args.num_hidden;
+  std::vector<float> to_head(static_cast<std::size_t>(parts.count()) * columns);
+  parallel_chunks(parts.count(), [&](std::int64_t part) {
+    NeuMfArgs own = args;
+    own.head_gradient = to_head.data() + static_cast<std::size_t>(part) * columns;
+    terms(own, parts.begin(part), parts.end(part));
+  });
+  std::vector<double> sum(columns);
+  for (std::size_t i = 0; i < to_head.size(); i += columns) {
+    for (std::size_t c = 0; c < columns; ++c) sum[c] += to_head[i + c];
+  }
+  std::transform(sum.begin(), sum.end(), args.head_gradient,
+                 [](double value) { return static_cast<float>(value); });
+}
+
+}  // namespace bet::cpu

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "train/checkpoint.h"
+
+namespace bet {
+
+// A checkpoint file that belongs to one run: its text "identity" names the data and the options
+// that decide its contents.
+struct StateFile {
+  std::filesystem::path path;
+  std::string identity;
+
+  bool exists() const;
+  // Nothing if the file does not exist. Throws if it is damaged or was written under another
+  // identity.
+  std::optional<Checkpoint> read() const;
+  // Adds the identity; the file is replaced whole or not at all.
+  void write(Checkpoint checkpoint) const;
+  // Does nothing if the file does not exist.
+  void remove() const;
+};
+
+}  // namespace bet

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "train/model_state.h"
+#include "train/training_hooks.h"
+
+namespace bet {
+
+// The loop over the steps of every training: before each step it asks the hooks whether to leave or
+// to stop, and after it it measures, reports progress and saves the state when that is due. One
+// thread.
+class TrainingLoop {
+ public:
+  // What belongs to one training. All functions may be empty.
+  struct Options {
+    std::uint64_t num_steps = 0;            // of the model when the training is over
+    std::string phase = {};                 // for the progress line
+    std::function<bool()> is_over = {};     // asked before each step: ends the training earlier
+    std::function<bool()> after_step = {};  // true if it measured: then the state is saved sooner
+    std::function<std::string()> detail = {};  // for the progress line
+    std::function<void()> save = {};           // writes the state; hooks.save is not called
+  };
+
+  // `model` and `hooks` must outlive the loop.
+  TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, Options options);
+
+  // False if hooks.stop ended the training. Throws Interrupted if hooks.leave says so, with the
+  // state saved.
+  bool run();
+
+  // Waits for the steps under way; the time until the next step is not counted as theirs.
+  void pause();
+
+  // Pauses, and saves the state if the options say how.
+  void save();
+
+  // Mean seconds of a step of this loop, without what happens between steps.
+  double step_seconds() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void step();
+  void report() const;
+  bool save_is_due(bool measured) const;
+
+  ModelInTraining& model_;
+  const TrainingHooks& hooks_;
+  Options options_;
+  Clock::time_point last_saved_ = Clock::now();
+  double save_seconds_ = 0;  // that the last save took
+  bool stepping_ = false;
+  Clock::time_point steps_began_;
+  double step_time_ = 0;
+  std::uint64_t timed_steps_ = 0;
+};
+
+// Makes all steps up to `num_steps` with nothing between them: no measurement, no progress, no
+// state. False if hooks.stop ended it. Throws if a loss was not finite.
+bool run_steps(ModelInTraining& model, std::uint64_t num_steps, const TrainingHooks& hooks);
+
+}  // namespace bet
