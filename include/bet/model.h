@@ -6,8 +6,10 @@
 //   const bet::Model model = bet::Model::open("model.bet");
 //   for (const auto& [item, score] : model.recommend("alice", 10)) ...
 //
-// After opening, any number of threads may use a model at once. Errors are std::runtime_error with
-// a text that says what is wrong, where and with which value.
+// After opening, any number of threads may use a model at once. Errors are bet::Error (error.h), a
+// std::runtime_error whose text says what is wrong, where and with which value. Its kind is
+// kNotFound for an unknown user or item and kBadInput for a file that cannot be used and for
+// arguments that make no sense.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "bet/error.h"
 #include "bet/export.h"
 
 namespace bet {

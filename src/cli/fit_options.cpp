@@ -244,10 +244,9 @@ FitCommand::SearchChoice FitCommand::resolve_search() const {
   choice.options.seed = seed;
   choice.probe_schedule =
       preset.paper_probes ? named_schedule("paper", backbone) : resolve().schedule;
-  // METHOD section 5 gives NGCF half as many epochs again.
-  const bool longer = preset.paper_probes && backbone == "ngcf";
-  choice.finetune_epochs =
-      finetune_epochs.value_or(longer ? preset.finetune_epochs * 3 / 2 : preset.finetune_epochs);
+  const double factor = preset.paper_probes ? find_backbone(backbone).paper_probe_epochs : 1;
+  choice.finetune_epochs = finetune_epochs.value_or(
+      static_cast<std::uint32_t>(factor * static_cast<double>(preset.finetune_epochs)));
   choice.retrain_top = retrain_top.value_or(preset.retrain_top);
   return choice;
 }

@@ -14,16 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint8_t kLayers = 3;  // of LightGCN and NGCF
-
-FileBackbone file_backbone(std::string_view name) {
-  if (name == "mf") return FileBackbone::kMf;
-  if (name == "lightgcn") return FileBackbone::kLightGcn;
-  if (name == "ngcf") return FileBackbone::kNgcf;
-  if (name == "ncf") return FileBackbone::kNcf;
-  fail("the model file does not know the backbone ", in_quotes(name));
-}
-
 // What is stored of a table, or of the vectors made of it.
 struct StoredRows {
   at::Tensor values;   // float [users + items, columns]
@@ -193,9 +183,9 @@ void write_model_file(const std::filesystem::path& path, const Dataset& ids, con
             "--without-seen needs --serving materialised: a file that is served by graph has to "
             "hold the interactions, which are the graph");
   ModelToWrite model;
-  model.backbone = file_backbone(kind.name);
+  model.backbone = kind.id;
   model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
-  model.layers = model.serving == Serving::kGraph ? kLayers : 0;
+  model.layers = model.serving == Serving::kGraph ? static_cast<std::uint8_t>(kind.layers) : 0;
   model.precision = choice.precision;
   model.max_dim = options.dim;
 

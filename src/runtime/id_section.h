@@ -22,7 +22,8 @@ class IdSection {
   std::optional<std::uint32_t> find(std::string_view id) const;
 
  private:
-  std::uint32_t sorted(std::uint32_t place) const;
+  // The row whose text is the rank-th in ascending order.
+  std::uint32_t row_of_rank(std::uint32_t rank) const;
 
   std::uint32_t num_rows_ = 0;
   unsigned bits_ = 1;

@@ -24,7 +24,7 @@ struct SideToWrite {
 };
 
 struct ModelToWrite {
-  FileBackbone backbone = FileBackbone::kMf;
+  BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;

@@ -6,10 +6,10 @@
 
 namespace bet {
 
-using Query = std::map<std::string, std::string, std::less<>>;
+using QueryParameters = std::map<std::string, std::string, std::less<>>;
 
 // "a=1&b=x%20y" by name, escapes decoded and '+' read as a blank; values are any bytes. Throws
 // Error on an escape that is none and on a name given twice.
-Query parse_query(std::string_view text);
+QueryParameters parse_query(std::string_view text);
 
 }  // namespace bet

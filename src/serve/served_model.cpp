@@ -47,7 +47,7 @@ std::shared_ptr<const Model> load(const std::string& path) {
     return {loaded, &loaded->model};
   } catch (const Error& error) {
     const std::string text = error.what();
-    fail(text.starts_with(path) ? "" : path + ": ", text);
+    fail_as(error.kind(), text.starts_with(path) ? "" : path + ": ", text);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "serve/table_json.h"
 
+#include "base/backbone_traits.h"
 #include "base/error.h"
 #include "plan/budget.h"
 #include "runtime/facts.h"
@@ -10,8 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool holds_vectors(const Model::Summary& summary) {
-  const bool propagates = summary.backbone == "lightgcn" || summary.backbone == "ngcf";
-  return propagates && summary.serving == "materialised";
+  return backbone_traits(summary.backbone).uses_graph && summary.serving == "materialised";
 }
 
 // Of the trained table.
@@ -30,8 +30,8 @@ std::uint64_t trained_params(const Model& model, std::string_view file) {
 // What a share is one of.
 TableShape full_table(const Model& model) {
   const Model::Summary summary = model.summary();
-  const std::uint32_t tables = summary.backbone == "ncf" ? 2 : 1;  // embeddings of a row
-  return {model.num_users(), model.num_items(), summary.max_dim, 0, tables};
+  return {model.num_users(), model.num_items(), summary.max_dim, 0,
+          backbone_traits(summary.backbone).tables};
 }
 
 std::string counted(const Json& number, std::string_view what) {

@@ -76,7 +76,7 @@ Vectors propagate_ngcf(const Matrix& user_rows, const Matrix& item_rows,
 
 Vectors vectors_by_hand(const ModelToWrite& model, const Matrix& user_rows,
                         const Matrix& item_rows) {
-  if (model.serving == Serving::kGraph && model.backbone == FileBackbone::kNgcf) {
+  if (model.serving == Serving::kGraph && model.backbone == BackboneId::kNgcf) {
     return propagate_ngcf(user_rows, item_rows, model);
   }
   return propagate(user_rows, item_rows, model.items_of, model.layers);

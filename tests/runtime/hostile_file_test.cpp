@@ -218,8 +218,8 @@ void craft_directories(Crafter& craft) {
   const auto entry = [&](const char* name, std::size_t index, std::size_t at, std::uint64_t add,
                          const std::string& what) {
     craft.bytes(name, graph, what, [&](std::string& file) {
-      const std::size_t place = kDirectory + kEntry * index + at;
-      put(file, place, number_at<std::uint64_t>(file, place) + add);
+      const std::size_t position = kDirectory + kEntry * index + at;
+      put(file, position, number_at<std::uint64_t>(file, position) + add);
     });
   };
   const char* const names[] = {"facts",     "user ids",   "item ids",    "user rows",

@@ -18,7 +18,7 @@ struct Pair {
   const std::vector<std::string>& users() const { return toy.model.users.ids; }
   const std::vector<std::string>& items() const { return toy.model.items.ids; }
   std::set<std::string> seen(std::size_t user) const;
-  bool has_vectors() const { return toy.model.backbone != FileBackbone::kNcf; }
+  bool has_vectors() const { return toy.model.backbone != BackboneId::kNcf; }
 
   // By hand, under the indices of the toy. A cosine by the lengths as stored, in 11 bits.
   double score(std::size_t user, std::size_t item) const;

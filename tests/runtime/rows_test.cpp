@@ -182,7 +182,7 @@ struct Table {
   }
 
   // Where the values of a row stand.
-  std::vector<std::uint32_t> places(std::size_t row) const {
+  std::vector<std::uint32_t> positions(std::size_t row) const {
     std::vector<std::uint32_t> result;
     for (std::uint32_t j = 0; j < rows.sizes[row]; ++j) {
       const std::uint32_t column = form.layout == RowLayout::kMasked ? rows.columns[row][j] : j;
@@ -193,9 +193,9 @@ struct Table {
     return result;
   }
   // The row as it would be without rounding.
-  std::vector<float> kept(std::size_t row) const {
+  std::vector<float> whole_row(std::size_t row) const {
     std::vector<float> result(rows.stride);
-    for (const std::uint32_t at : places(row)) result[at] = values[row * rows.stride + at];
+    for (const std::uint32_t at : positions(row)) result[at] = values[row * rows.stride + at];
     return result;
   }
 
@@ -241,7 +241,7 @@ TEST_P(Rows, ComeBackAsNearAsTheirPrecisionAllows) {
     for (std::uint32_t row = 0; row < count; ++row) {
       std::vector<float> decoded(width, 9.0F);
       section.decode(row, decoded);
-      const std::vector<float> wanted = table.kept(row);
+      const std::vector<float> wanted = table.whole_row(row);
       float largest = 0;
       for (const float value : wanted) largest = std::max(largest, std::abs(value));
       const float levels = precision_ == Precision::kInt8 ? 127.0F : 7.0F;
@@ -310,7 +310,7 @@ TEST_P(Rows, RoundedAsStoredIsWhatIsReadBack) {
     section.decode(row, decoded);
     std::vector<float> rounded;
     std::vector<float> read;
-    for (const std::uint32_t at : table.places(row)) {
+    for (const std::uint32_t at : table.positions(row)) {
       rounded.push_back(table.values[row * table.rows.stride + at]);
       read.push_back(decoded[at]);
     }

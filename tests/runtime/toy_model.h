@@ -18,7 +18,7 @@ struct ToyOptions {
   std::uint32_t users = 7;
   std::uint32_t items = 9;
   std::uint32_t max_dim = 5;
-  FileBackbone backbone = FileBackbone::kMf;
+  BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
