@@ -52,7 +52,7 @@ void mean(const float* values, std::size_t count, float* out, Stream stream);
 constexpr std::size_t kAdamParts = 1024;
 void adam_rows(const AdamArgs& args, std::size_t num_rows, double* parts, Stream stream);
 
-// *record goes on by one step of loss *loss + squares_scale * (the sum of `parts`).
+// Adds to *record a step of loss *loss + squares_scale * (the sum of `parts`).
 void finish_step(StepRecord* record, const float* loss, const double* parts, double squares_scale,
                  Stream stream);
 

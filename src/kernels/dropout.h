@@ -41,7 +41,7 @@ BET_HOST_DEVICE static inline std::uint32_t drop_key(const Dropout& drop, std::u
 BET_HOST_DEVICE static inline std::uint32_t drop_row(std::uint32_t key, std::uint32_t row) {
   return mixed(row + key);
 }
-// Of the row's word.
+// Whether an entry is dropped; `row_word` is that of drop_row.
 BET_HOST_DEVICE static inline bool is_dropped(const Dropout& drop, std::uint32_t row_word,
                                               std::uint32_t column) {
   return mixed(row_word ^ (column * kDropColumn)) < drop.threshold;

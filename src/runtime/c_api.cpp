@@ -36,7 +36,7 @@ int failed(int code, const char* text) noexcept {
   return code;
 }
 
-// Runs a call; no exception passes into C.
+// Runs a call and turns exceptions into codes.
 template <typename Call>
 int guarded(const Call& call) noexcept {
   try {

@@ -8,10 +8,10 @@
 
 namespace bet {
 
-// Scores of vectors that are there: those of a file, or those made when it was opened.
+// Scores from vectors in memory: those of the file, or those computed when it was opened.
 class DotScorer final : public VectorScorer {
  public:
-  // `values`: what the rows are views of where that is not the file.
+  // `values`: the memory that the rows are views of, where that is not the file.
   DotScorer(RowSection users, RowSection items, const NormSection& norms,
             std::vector<float> values = {});
 

@@ -36,7 +36,7 @@ IdSection::IdSection(Bytes bytes, std::uint32_t num_rows, std::string_view what)
     texts.take(length);
   }
   texts.expect_end();
-  // Strictly ascending texts are also a proof that every row is there once.
+  // Strictly ascending texts also prove that every row occurs once.
   std::string_view last;
   for (std::uint32_t rank = 0; rank < num_rows; ++rank) {
     const std::uint32_t row = row_of_rank(rank);

@@ -15,7 +15,7 @@ constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
 constexpr std::uint32_t kMostDim = 32'767;
-// What opening fills grows with the size, whatever the file holds of it.
+// The memory that opening fills grows with this size, even where the file stores few columns.
 constexpr std::uint32_t kMostDenseDim = 4'096;
 
 std::uint64_t aligned(std::uint64_t offset) {
@@ -24,7 +24,7 @@ std::uint64_t aligned(std::uint64_t offset) {
 
 std::uint64_t hash(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-// Of header and directory, with the checksum itself as zero.
+// The checksum of header and directory, with its own bytes as zeros.
 std::uint64_t head_hash(Bytes head) {
   std::string copy(reinterpret_cast<const char*>(head.data()), head.size());
   std::fill_n(copy.begin() + kChecksumAt, 8, '\0');
@@ -67,7 +67,7 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   return header;
 }
 
-// The sections into `parts`.
+// Reads the sections into `parts`.
 void read_directory(Bytes file, std::uint32_t count, bool checksums, FileParts& parts) {
   ByteReader directory(file.subspan(kHeader, kEntry * count), "directory");
   std::uint64_t end = kHeader + kEntry * count;

@@ -63,14 +63,14 @@ struct FileParts {
   std::vector<FileSection> sections;
   std::uint64_t padding = 0;  // bytes between sections
 
-  // Empty if it is not there; only `interactions` and `weights` may not be.
+  // Empty where the file does not have it; only `interactions` and `weights` may be missing.
   Bytes section(SectionKind kind) const;
   bool has(SectionKind kind) const;
   static std::uint64_t header_bytes() { return 64; }
   std::uint64_t directory_bytes() const { return 32 * sections.size(); }
 };
 
-// Checks everything but the insides of sections; their checksums if asked.
+// Checks everything but the contents of sections, and with `checksums` all checksums.
 FileParts read_parts(Bytes file, bool checksums);
 
 // The whole file.

@@ -12,8 +12,8 @@
 namespace bet {
 namespace {
 
-// Larger sizes first, then more interactions (their rows are close, which makes distances short),
-// then as in the data.
+// Larger sizes first, then more interactions (which puts popular items close together, so that the
+// distances in the lists are short), then the order of the data.
 std::vector<std::uint32_t> file_order(const SideToWrite& side,
                                       const std::vector<std::uint32_t>& degrees) {
   std::vector<std::uint32_t> order(side.ids.size());
@@ -91,7 +91,7 @@ std::string encode_norms(const ModelToWrite& model, std::span<const std::uint32_
   return norms;
 }
 
-// By the rows of the file.
+// The interactions, by the rows of the file.
 std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_t> user_order,
                          std::span<const std::uint32_t> item_order) {
   std::vector<std::uint32_t> row_of(item_order.size());
@@ -171,7 +171,7 @@ std::string encode_model(const ModelToWrite& model) {
   const FileHeader header = header_of(model);
   check_model(model, header);
   std::string file = assemble_file(header, encode_sections(model, header));
-  // Nothing leaves that a reader would refuse.
+  // A file that a reader would refuse must not be written.
   Model::from_bytes(std::as_bytes(std::span(file)), Verify::kStructure);
   return file;
 }

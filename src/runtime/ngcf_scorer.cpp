@@ -152,10 +152,10 @@ std::vector<Layer> make_layers(const ScorerInput& input) {
   return layers;
 }
 
-// [users, then items; stride]
+// The vectors of all rows: [users, then items; stride].
 std::vector<float> ngcf_vectors(const ScorerInput& input, std::size_t stride) {
-  std::vector<float> vectors(
-      (std::size_t{input.header.num_users} + input.header.num_items) * stride);
+  std::vector<float> vectors((std::size_t{input.header.num_users} + input.header.num_items) *
+                             stride);
   float* at = vectors.data();
   for (const RowSection* side : {&input.users, &input.items}) {
     for (std::uint32_t row = 0; row < side->num_rows(); ++row, at += stride) {

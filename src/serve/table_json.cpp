@@ -14,7 +14,7 @@ bool holds_vectors(const Model::Summary& summary) {
   return backbone_traits(summary.backbone).uses_graph && summary.serving == "materialised";
 }
 
-// Of the trained table.
+// The parameters of the trained table.
 std::uint64_t trained_params(const Model& model, std::string_view file) {
   const Model::Summary summary = model.summary();
   if (!holds_vectors(summary)) return summary.params;
@@ -27,7 +27,7 @@ std::uint64_t trained_params(const Model& model, std::string_view file) {
   return static_cast<std::uint64_t>(params);
 }
 
-// What a share is one of.
+// The table that a budget in percent is a share of.
 TableShape full_table(const Model& model) {
   const Model::Summary summary = model.summary();
   return {model.num_users(), model.num_items(), summary.max_dim, 0,

@@ -23,7 +23,7 @@ std::vector<double> times(const std::vector<double>& row, const DenseWeights& ma
   return result;
 }
 
-// One layer of all rows: `linked[a]` are the rows beside a, itself included.
+// One layer of all rows: `linked[a]` are the neighbours of row a, and a itself.
 Matrix next_layer(const Matrix& now, const std::vector<std::vector<std::size_t>>& linked,
                   const DenseWeights& weight, const DenseWeights& bias) {
   Matrix next;

@@ -28,8 +28,8 @@ using test::ToyOptions;
 
 constexpr double kNear = 2e-5;
 
-// That `answer` is the k best by `scores` (by item) without those left out; which of two nearly
-// equal items comes first is open.
+// Expects `answer` to be the k best by `scores` (by item) without those left out; two nearly equal
+// items may come in either order.
 void expect_best(const std::vector<ScoredItem>& answer, const std::vector<double>& scores,
                  const std::vector<std::string>& items, const std::set<std::string>& left_out,
                  std::size_t k) {
@@ -77,7 +77,7 @@ void expect_users_by_hand(const Pair& pair) {
   }
 }
 
-// What the given items, which may stand there more than once, give each item.
+// The score of each item for the given items, which may contain an item more than once.
 std::vector<double> scores_for(const Pair& pair, const std::vector<std::size_t>& given) {
   std::vector<double> scores;
   for (std::size_t other = 0; other < pair.items().size(); ++other) {

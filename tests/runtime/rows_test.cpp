@@ -22,7 +22,7 @@ float random_value(test::Random& random) {
   return static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
 }
 
-// A stored value by the words of docs/format.md.
+// A stored value as docs/format.md defines it.
 double stored_value(Precision precision, const std::byte* row, std::uint32_t column) {
   switch (precision) {
     case Precision::kFloat32:
@@ -155,7 +155,7 @@ TEST(RowKernels, RowsOfWeightZeroAreNotRead) {
   }
 }
 
-// Rows of random values and falling sizes, some as large as allowed and some empty, with columns
+// Rows of random values and descending sizes, some as large as allowed and some empty, with columns
 // of their own where they are masked.
 struct Table {
   Table(const RowForm& form_, std::uint32_t count, test::Random& random) : form(form_) {
@@ -181,7 +181,7 @@ struct Table {
     rows.values = values;
   }
 
-  // Where the values of a row stand.
+  // The positions of the stored values in a whole row.
   std::vector<std::uint32_t> positions(std::size_t row) const {
     std::vector<std::uint32_t> result;
     for (std::uint32_t j = 0; j < rows.sizes[row]; ++j) {
@@ -335,7 +335,7 @@ TEST_P(Rows, NoneAndOnlyEmptyOnes) {
   }
 }
 
-// A backbone's weights need not have columns that no row keeps.
+// The weights of a backbone need no columns that no row stores.
 TEST_P(Rows, AreAsWideAsTheLastColumnThatIsKept) {
   RowsToStore rows;
   rows.stride = 6 * per_column_;

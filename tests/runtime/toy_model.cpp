@@ -6,7 +6,7 @@
 namespace bet::test {
 namespace {
 
-// Where a toy's random values come from.
+// Uniform in [-1, 1].
 float random_value(Random& random) {
   return static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
 }
@@ -27,8 +27,7 @@ void make_side(const SideOptions& options, Random& random, SideToWrite& side,
     const std::uint32_t size = index == 1 ? 0 : random() % (columns + 1);
     std::vector<std::uint32_t> columns_of_row;
     for (std::uint32_t column = 0; column < columns; ++column) {
-      // Masked: each of the columns that are left is taken with the chance that makes `size` of
-      // them.
+      // Masked: selection sampling, so that exactly `size` columns are taken.
       const bool keep = options.form.layout == RowLayout::kPrefix
                             ? column < size
                             : random() % (columns - column) <

@@ -13,7 +13,7 @@ using test::error_of;
 using test::ToyModel;
 using test::ToyOptions;
 
-// What `change` makes of a good model, as an error.
+// The error of writing a good model after `change`.
 std::string refused(const ToyOptions& options, const std::function<void(ModelToWrite&)>& change) {
   ToyModel toy(options);
   EXPECT_NO_THROW(toy.encode());

@@ -1,4 +1,4 @@
-// What stands in a query and in a POST's body.
+// The parameters of a query and of a POST's body.
 #include <gtest/gtest.h>
 
 #include <string>
