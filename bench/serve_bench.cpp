@@ -108,7 +108,7 @@ void write_model(const std::filesystem::path& path, bool graph) {
   const std::vector<float> users = user_vectors();
   const std::vector<float> items = item_vectors();
   ModelToWrite model;
-  model.backbone = FileBackbone::kLightGcn;
+  model.backbone = BackboneId::kLightGcn;
   model.max_dim = kDim;
   model.users.values = users;
   model.items.values = items;

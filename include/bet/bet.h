@@ -3,9 +3,9 @@
 
 /* The C interface of a model file; see model.h for what the calls mean.
  *
- * Calls return 0, or a code below; bet_error() then has the text, of the calling thread's last
- * failure. Strings that are handed out live as long as the model. After bet_open any number of
- * threads may use a model at once; bet_close must come after all of them. */
+ * Calls return BET_OK or one of the other codes below; bet_error() then returns the text of the
+ * calling thread's last error. Strings that are returned live as long as the model. After bet_open
+ * any number of threads may use a model at once; bet_close must come after all of them. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,13 +22,13 @@ typedef struct bet_model bet_model;
 
 enum {
   BET_OK = 0,
-  BET_FAILED = 1,    /* a file that cannot be read or is damaged, memory */
+  BET_FAILED = 1,    /* a file that cannot be read or is damaged, no memory */
   BET_NOT_FOUND = 2, /* an unknown user or item */
   BET_BAD_CALL = 3   /* a null pointer, a buffer that is too small, an empty list */
 };
 
 typedef struct bet_scored_item {
-  const char* item; /* not ended by a zero */
+  const char* item; /* not null-terminated */
   size_t item_length;
   float score;
 } bet_scored_item;
@@ -48,21 +48,22 @@ BET_API uint32_t bet_num_users(const bet_model* model);
 BET_API uint32_t bet_num_items(const bet_model* model);
 BET_API uint32_t bet_dimension(const bet_model* model);
 
-/* Write at most k items, best first, and how many into *count. Texts end with a zero. */
+/* Write at most k items, best first, and their number into *count. All ids that are passed in are
+ * null-terminated. */
 BET_API int bet_recommend(const bet_model* model, const char* user, size_t k, int leave_out_seen,
                           bet_scored_item* items, size_t* count);
 BET_API int bet_recommend_for_items(const bet_model* model, const char* const* given,
                                     size_t num_given, size_t k, bet_scored_item* items,
                                     size_t* count);
 /* As bet_recommend for each user of a list. The items of user i are written from items[i * k] on,
- * counts[i] of them; codes[i] is BET_OK, or BET_NOT_FOUND for an unknown user, who has none and
- * does not keep the others from being answered: the call itself returns 0. There is room for
+ * counts[i] of them; codes[i] is BET_OK, or BET_NOT_FOUND for an unknown user, who gets no items
+ * while the others are answered: the call itself returns BET_OK. The buffers must have room for
  * num_users * k items, num_users counts and num_users codes. */
 BET_API int bet_recommend_batch(const bet_model* model, const char* const* users, size_t num_users,
                                 size_t k, int leave_out_seen, bet_scored_item* items,
                                 size_t* counts, int* codes);
-/* As bet_recommend_for_items with the unknown items left out: unknown[i] is 1 where given[i] is
- * one, else 0. BET_NOT_FOUND where none is known; bet_error() then names them. */
+/* As bet_recommend_for_items, without the unknown items: unknown[i] is 1 where given[i] is unknown,
+ * else 0. BET_NOT_FOUND if all are unknown; bet_error() then names them. */
 BET_API int bet_recommend_for_known_items(const bet_model* model, const char* const* given,
                                           size_t num_given, size_t k, bet_scored_item* items,
                                           size_t* count, unsigned char* unknown);
@@ -71,8 +72,8 @@ BET_API int bet_similar_items(const bet_model* model, const char* item, size_t k
 
 BET_API int bet_score(const bet_model* model, const char* user, const char* item, float* score);
 
-/* bet_dimension numbers; `size` is what the buffer holds. A model of ncf has no vectors: its
- * dimension is 0, and these calls fail. */
+/* Write bet_dimension numbers; `size` is how many the buffer holds. A model of ncf has no vectors:
+ * its dimension is 0, and these calls return BET_FAILED. */
 BET_API int bet_user_vector(const bet_model* model, const char* user, float* vector, size_t size);
 BET_API int bet_item_vector(const bet_model* model, const char* item, float* vector, size_t size);
 

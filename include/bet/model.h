@@ -1,13 +1,15 @@
 #ifndef BET_MODEL_H
 #define BET_MODEL_H
 
-// Recommendations from a model file. Standard library only; nothing of the training is needed.
+// Recommendations from a model file. Needs the standard library only, and nothing of the training.
 //
 //   const bet::Model model = bet::Model::open("model.bet");
 //   for (const auto& [item, score] : model.recommend("alice", 10)) ...
 //
-// After opening, any number of threads may use a model at once. Errors are std::runtime_error with
-// a text that says what is wrong, where and with which value.
+// After opening, any number of threads may use a model at once. Errors are bet::Error (error.h), a
+// std::runtime_error whose text says what is wrong, where and with which value. Its kind is
+// kNotFound for an unknown user or item and kBadInput for a file that cannot be used and for
+// arguments that make no sense.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "bet/error.h"
 #include "bet/export.h"
 
 namespace bet {
@@ -29,7 +32,7 @@ struct ScoredItem {
   float score = 0;
 };
 
-// A matrix of a backbone that has more than a table of rows. docs/format.md: which ones a file has.
+// A matrix of a backbone that has more than a table of rows; docs/format.md lists them.
 struct DenseWeights {
   std::string name;
   std::uint32_t rows = 0;
@@ -37,16 +40,16 @@ struct DenseWeights {
   std::vector<float> values;  // [rows, columns]
 };
 
-// What opening a file verifies. Either way nothing in it can make a later call read or write where
-// it must not.
+// What opening a file verifies. Either way no content of the file can make a later call read or
+// write out of bounds.
 enum class Verify {
   kAll,        // all checksums, and the structure
-  kStructure,  // the structure alone: for files too large to read at once, checked before
+  kStructure,  // the structure alone: for large files whose checksums have been verified before
 };
 
 class BET_API Model {
  public:
-  // Maps the file, which must not be changed while it is open (replace it by renaming).
+  // Maps the file, which must not be changed while it is open (replace it by renaming another).
   static Model open(const std::string& path, Verify verify = Verify::kAll);
   // The same from memory, which must outlive the model.
   static Model from_bytes(std::span<const std::byte> bytes, Verify verify = Verify::kAll);
@@ -69,8 +72,8 @@ class BET_API Model {
   // user.
   std::vector<ScoredItem> recommend(std::string_view user, std::size_t k,
                                     Seen seen = Seen::kLeaveOut) const;
-  // The same for many users, in their order. An unknown user has an error instead of items and does
-  // not keep the others from being answered.
+  // The same for many users, in their order. An unknown user gets an error instead of items, and
+  // the others are still answered.
   struct BatchAnswer {
     std::vector<ScoredItem> items;
     std::string error;  // empty: there is none
@@ -83,8 +86,8 @@ class BET_API Model {
   // items.
   std::vector<ScoredItem> recommend_for_items(std::span<const std::string_view> items,
                                               std::size_t k) const;
-  // The same with the unknown items left out; they are put into `unknown`, in their order. An error
-  // that names them where none of the items is known.
+  // The same without the unknown items, which are put into `unknown`, in their order. If all items
+  // are unknown, an error names them.
   std::vector<ScoredItem> recommend_for_known_items(std::span<const std::string_view> items,
                                                     std::size_t k,
                                                     std::vector<std::string_view>& unknown) const;
@@ -96,18 +99,18 @@ class BET_API Model {
   // The items that a user had in training, by row; empty where the file does not have them.
   std::vector<std::string_view> seen_items(std::string_view user) const;
 
-  // Vectors whose dot products are the scores; dimension() numbers. Scores of ncf are no dot
+  // Vectors whose dot products are the scores; dimension() numbers. Scores of ncf are not dot
   // products: its dimension is 0, and asking for a vector is an error.
   std::uint32_t dimension() const;
   std::vector<float> user_vector(std::string_view user) const;
   std::vector<float> item_vector(std::string_view item) const;
 
-  // What was written into the file about its making: data, budget, options, metrics.
+  // What the file records about its training: data, budget, options, metrics.
   using Fact = std::variant<std::string, std::int64_t, double>;
   const std::vector<std::pair<std::string, Fact>>& facts() const;
-  const Fact* fact(std::string_view name) const;  // null if there is none
+  const Fact* fact(std::string_view name) const;  // null if the file does not have it
 
-  // Where every byte of the file goes; the sum is its size.
+  // The bytes of every part of the file; their sum is its size.
   struct Part {
     std::string name;
     std::uint64_t bytes = 0;
@@ -117,21 +120,22 @@ class BET_API Model {
   struct Summary {
     std::string_view backbone, serving, precision, layout;
     std::uint64_t file_bytes = 0;
-    std::uint64_t table_bytes = 0;  // of the rows as stored: what a byte budget is a promise on
-    // The values of the rows: the parameters, what a parameter budget is a promise on, unless the
+    std::uint64_t table_bytes = 0;  // of the rows as stored: what a byte budget limits
+    // The values of the rows: the trained parameters, which a parameter budget limits, unless the
     // rows are propagated vectors (lightgcn and ngcf, materialised).
     std::uint64_t params = 0;
     std::uint32_t max_dim = 0;  // full embedding size
     std::uint64_t interactions = 0;
-    // Memory that opening filled with what requests are answered from, beside the file's own bytes:
-    // the vectors of ngcf by graph, the hidden units of ncf, weights. 0 where the rows are enough.
+    // Memory that opening filled, in addition to the file's own bytes: the vectors of ngcf by
+    // graph, the hidden units of ncf, weights. 0 where requests are answered from the rows alone.
     std::uint64_t opened_bytes = 0;
     std::vector<std::uint32_t> user_sizes, item_sizes;  // rows of each size, 0 .. max_dim
   };
   Summary summary() const;
 
-  // The rows and weights as stored, in floats: for measuring. row_width() numbers a row: the
-  // largest size (of ngcf by graph and of ncf what its weights take), of ncf times 2.
+  // The rows and weights as stored, in floats: for evaluation. A row has row_width() numbers: the
+  // largest size of a row (with ngcf by graph and with ncf: the columns that the weights take),
+  // with ncf times 2.
   std::uint32_t row_width() const;
   std::vector<float> stored_user_row(std::uint32_t row) const;
   std::vector<float> stored_item_row(std::uint32_t row) const;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "baselines/size_agent.h"
+#include "model/backbone.h"
 #include "model/executor.h"
 #include "plan/plan_sampler.h"
 #include "search/method.h"
@@ -82,18 +83,11 @@ Schedule short_schedule(const RetrainingOptions& fit) {
     schedule.max_steps = std::max<std::uint64_t>(schedule.max_steps / 4, 20);
     return schedule;
   }
-  std::uint64_t steps = 2'000;
+  const CiessTraining& own = find_backbone(fit.model.backbone).ciess;
   schedule.decay = 0.9;
-  schedule.decay_steps = 200;
-  if (fit.model.backbone == "ngcf") {
-    steps = 3'000;
-    schedule.decay_steps = 100;
-  } else if (fit.model.backbone == "ncf") {
-    steps = 1'500;
-    schedule.decay_steps = 50;
-    schedule.lowest_rate = 1e-4;
-  }
-  schedule.max_steps = std::min(schedule.max_steps, steps);
+  schedule.decay_steps = own.decay_steps;
+  schedule.lowest_rate = own.lowest_rate.value_or(schedule.lowest_rate);
+  schedule.max_steps = std::min(schedule.max_steps, own.max_steps);
   return schedule;
 }
 

@@ -15,7 +15,7 @@ extern const BackboneKind kNgcf;
 
 namespace {
 
-// A new backbone: its file under src/model, and its name here.
+// A new backbone: its file under src/model, its name here and its row in base/backbone_traits.h.
 constexpr std::array<const BackboneKind*, 4> kBackbones = {&kMf, &kLightGcn, &kNgcf, &kNcf};
 
 }  // namespace
@@ -46,15 +46,6 @@ std::vector<NamedWeights> Backbone::named_weights(const ModelParameters& /*param
 }
 
 std::span<const BackboneKind* const> backbones() { return kBackbones; }
-
-std::string backbone_names() {
-  std::string names;
-  for (const BackboneKind* kind : kBackbones) {
-    if (!names.empty()) names += ", ";
-    names += kind->name;
-  }
-  return names;
-}
 
 const BackboneKind& find_backbone(std::string_view name) {
   for (const BackboneKind* kind : kBackbones) {

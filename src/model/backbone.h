@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backbone_traits.h"
 #include "model/batch.h"
 #include "model/executor.h"
 #include "model/graph.h"
@@ -82,24 +83,33 @@ struct FastTraining {
   std::uint64_t max_steps = 400;
 };
 
-// A backbone as the rest of the program knows it.
-struct BackboneKind {
-  std::string_view name;
-  bool uses_graph = false;             // rows of size 0 have vectors too, from their neighbours
-  std::uint32_t tables = 1;            // embeddings of a user or an item (TableShape)
-  double l2 = 1e-4;                    // METHOD section 6
-  bool multiplies = false;             // matrices: the speed of a CPU's BLAS counts
-  std::uint32_t layers_in_vector = 0;  // of dim columns each, behind the table's, when materialised
+// How CIESS trains the backbone for a reward with the schedule `paper`: by the settings of its
+// authors' code.
+struct CiessTraining {
+  std::uint64_t max_steps = 2'000;
+  std::uint64_t decay_steps = 200;
+  std::optional<double> lowest_rate;  // none: the schedule's
+};
+
+// What training needs to know of a backbone, beside its traits.
+struct BackboneTraining {
+  double l2 = 1e-4;         // eta of the loss (BET paper, Section 3.1)
+  bool multiplies = false;  // multiplies matrices, so that the speed of a CPU's BLAS counts
   FastTraining fast = {};
-  std::uint32_t workspace = 0;  // floats by row that a step takes beside tables, over dim; about
+  CiessTraining ciess = {};
+  // Epochs of a probe, h, as a multiple of LightGCN's, where probes are the paper's (Section 4.3).
+  double paper_probe_epochs = 1;
+  // About how many floats by row a step takes beside the tables, over dim.
+  std::uint32_t workspace = 0;
   // `graph` must outlive the backbone.
   std::unique_ptr<Backbone> (*make)(const ModelOptions& options, const Graph& graph) = nullptr;
 };
 
+// A backbone as the rest of the program knows it.
+struct BackboneKind : BackboneTraits, BackboneTraining {};
+
 // All there are.
 std::span<const BackboneKind* const> backbones();
-// "mf, lightgcn, ..."
-std::string backbone_names();
 // Throws on other names.
 const BackboneKind& find_backbone(std::string_view name);
 

@@ -33,6 +33,7 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 }  // namespace
 
 extern const BackboneKind kLightGcn;
-const BackboneKind kLightGcn = {.name = "lightgcn", .uses_graph = true, .make = make};
+const BackboneKind kLightGcn = {backbone_traits(BackboneId::kLightGcn), {.make = make}};
+static_assert(backbone_traits(BackboneId::kLightGcn).layers == 3, "propagate() has three layers");
 
 }  // namespace bet

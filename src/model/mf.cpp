@@ -24,6 +24,6 @@ std::unique_ptr<Backbone> make(const ModelOptions& /*options*/, const Graph& /*g
 }  // namespace
 
 extern const BackboneKind kMf;
-const BackboneKind kMf = {.name = "mf", .make = make};
+const BackboneKind kMf = {backbone_traits(BackboneId::kMf), {.make = make}};
 
 }  // namespace bet

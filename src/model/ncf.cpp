@@ -358,16 +358,16 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 }  // namespace
 
 extern const BackboneKind kNcf;
-const BackboneKind kNcf = {.name = "ncf",
-                           .tables = 2,
-                           .l2 = 1e-2,
-                           .multiplies = true,
-                           .fast = {.user_passes = 10,
-                                    .learning_rate = 0.8,
-                                    .weights_rate = 0.1,
-                                    .beta1 = 0.9F,
-                                    .beta2 = 0.999F},
-                           .workspace = 12,
-                           .make = make};
+const BackboneKind kNcf = {backbone_traits(BackboneId::kNcf),
+                           {.l2 = 1e-2,
+                            .multiplies = true,
+                            .fast = {.user_passes = 10,
+                                     .learning_rate = 0.8,
+                                     .weights_rate = 0.1,
+                                     .beta1 = 0.9F,
+                                     .beta2 = 0.999F},
+                            .ciess = {.max_steps = 1'500, .decay_steps = 50, .lowest_rate = 1e-4},
+                            .workspace = 12,
+                            .make = make}};
 
 }  // namespace bet

@@ -19,7 +19,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kLayers = 3;
+constexpr std::int64_t kLayers = backbone_traits(BackboneId::kNgcf).layers;
 constexpr double kEdgeDropout = 0.1;
 constexpr double kMessageDropout = 0.1;
 constexpr std::uint32_t kEdges = 0;  // purpose; those of the messages are their layers, from 1
@@ -339,13 +339,13 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 }  // namespace
 
 extern const BackboneKind kNgcf;
-const BackboneKind kNgcf = {.name = "ngcf",
-                            .uses_graph = true,
-                            .l2 = 1e-3,
-                            .multiplies = true,
-                            .layers_in_vector = kLayers,
-                            .fast = {.weights_rate = 0.03, .max_steps = 800},
-                            .workspace = 40,
-                            .make = make};
+const BackboneKind kNgcf = {backbone_traits(BackboneId::kNgcf),
+                            {.l2 = 1e-3,
+                             .multiplies = true,
+                             .fast = {.weights_rate = 0.03, .max_steps = 800},
+                             .ciess = {.max_steps = 3'000, .decay_steps = 100},
+                             .paper_probe_epochs = 1.5,
+                             .workspace = 40,
+                             .make = make}};
 
 }  // namespace bet

@@ -13,16 +13,6 @@
 namespace bet {
 namespace {
 
-constexpr std::uint8_t kLayers = 3;  // of LightGCN and NGCF
-
-FileBackbone file_backbone(std::string_view name) {
-  if (name == "mf") return FileBackbone::kMf;
-  if (name == "lightgcn") return FileBackbone::kLightGcn;
-  if (name == "ngcf") return FileBackbone::kNgcf;
-  if (name == "ncf") return FileBackbone::kNcf;
-  fail("the model file does not know the backbone ", in_quotes(name));
-}
-
 // What is stored of a table, or of the vectors made of it.
 struct StoredRows {
   at::Tensor values;   // float [users + items, columns]
@@ -117,16 +107,8 @@ std::vector<std::vector<std::uint32_t>> seen_items(const Split& split, TrainingP
 struct FileContents {
   StoredRows rows;  // which `model` refers to
   ModelToWrite model;
-};
-
-FileContents file_contents(const TrainedModel& trained, const ExportChoice& choice) {
-  const FitOptions& options = trained.options;
-  const BackboneKind& kind = find_backbone(options.backbone);
-  FileContents contents;
-  ModelToWrite& model = contents.model;
-  model.backbone = file_backbone(kind.name);
   model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
-  model.layers = model.serving == Serving::kGraph ? kLayers : 0;
+  model.layers = model.serving == Serving::kGraph ? static_cast<std::uint8_t>(kind.layers) : 0;
   model.precision = choice.precision;
   model.max_dim = options.dim;
 

@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "model files are read 
 
 using Bytes = std::span<const std::byte>;
 
-// A number at any address.
+// A number at an address of any alignment.
 template <typename T>
 T load(const std::byte* at) {
   T value;
@@ -34,7 +34,7 @@ inline void append_base128(std::string& bytes, std::uint32_t value) {
   bytes.push_back(static_cast<char>(value));
 }
 
-// The same where the bytes are known to be well formed; moves `at` on.
+// Decodes bytes that have been checked before; advances `at`.
 inline std::uint32_t load_base128(const std::byte*& at) {
   auto value = static_cast<std::uint32_t>(*at++);
   if (value < 0x80) return value;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bet/bet.h"
+#include "bet/error.h"
 #include "bet/model.h"
-#include "runtime/unknown_id.h"
 
 struct bet_model {
   bet::Model model;
@@ -18,13 +18,13 @@ std::string& last_error() {
   return text;
 }
 
-class BadCall : public bet::Error {
- public:
-  using Error::Error;
+// A call that breaks the rules of bet.h.
+struct BadCall {
+  const char* text;
 };
 
-void need(bool good, const char* what) {
-  if (!good) throw BadCall(what);
+void need(bool good, const char* text) {
+  if (!good) throw BadCall{text};
 }
 
 int failed(int code, const char* text) noexcept {
@@ -36,16 +36,17 @@ int failed(int code, const char* text) noexcept {
   return code;
 }
 
-// Runs a call; no exception passes into C.
+// Runs a call and turns exceptions into codes.
 template <typename Call>
 int guarded(const Call& call) noexcept {
   try {
     call();
     return BET_OK;
-  } catch (const bet::UnknownId& error) {
-    return failed(BET_NOT_FOUND, error.what());
   } catch (const BadCall& error) {
-    return failed(BET_BAD_CALL, error.what());
+    return failed(BET_BAD_CALL, error.text);
+  } catch (const bet::Error& error) {
+    return failed(error.kind() == bet::ErrorKind::kNotFound ? BET_NOT_FOUND : BET_FAILED,
+                  error.what());
   } catch (const std::bad_alloc&) {
     return failed(BET_FAILED, "out of memory");
   } catch (const std::exception& error) {

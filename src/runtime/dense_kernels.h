@@ -13,12 +13,12 @@ struct DenseLayer {
   std::uint32_t outputs = 0;
 };
 
-// The hidden units of some items, to be met by those of a user: [count, units].
+// The hidden units of some items, [count, units], to be added to those of a user.
 struct HiddenUnits {
   const float* values = nullptr;
   std::uint32_t count = 0;
   std::uint32_t units = 0;
-  std::uint32_t positive = 0;  // units before this one count, the others count against
+  std::uint32_t positive = 0;  // the first so many units are added, the others subtracted
 };
 
 // The hot loops of backbones with weights, compiled for each instruction set.
@@ -33,7 +33,7 @@ struct DenseKernels {
   void (*hidden)(const HiddenUnits& items, const float* user, float* out);
 };
 
-// The best that this machine runs, and all that it does, plain first.
+// The fastest set that this machine runs, and all sets that it runs, plain first.
 const DenseKernels& dense_kernels();
 std::size_t num_dense_kernels();
 const DenseKernels& dense_kernels(std::size_t index);

@@ -36,13 +36,13 @@ IdSection::IdSection(Bytes bytes, std::uint32_t num_rows, std::string_view what)
     texts.take(length);
   }
   texts.expect_end();
-  // Strictly ascending texts are also a proof that every row is there once.
+  // Strictly ascending texts also prove that every row occurs once.
   std::string_view last;
-  for (std::uint32_t place = 0; place < num_rows; ++place) {
-    const std::uint32_t row = sorted(place);
+  for (std::uint32_t rank = 0; rank < num_rows; ++rank) {
+    const std::uint32_t row = row_of_rank(rank);
     BET_CHECK(row < num_rows, what, ": row ", row, " of ", num_rows, " in the order of the texts");
     const std::string_view text = name(row);
-    BET_CHECK(place == 0 || last < text, what, ": ", in_quotes(text), " is out of order");
+    BET_CHECK(rank == 0 || last < text, what, ": ", in_quotes(text), " is out of order");
     last = text;
   }
   const std::uint64_t used = std::uint64_t{num_rows} * bits_;
@@ -50,8 +50,8 @@ IdSection::IdSection(Bytes bytes, std::uint32_t num_rows, std::string_view what)
             ": bits after the order of the texts are not zero");
 }
 
-std::uint32_t IdSection::sorted(std::uint32_t place) const {
-  const std::uint64_t first = std::uint64_t{place} * bits_;
+std::uint32_t IdSection::row_of_rank(std::uint32_t rank) const {
+  const std::uint64_t first = std::uint64_t{rank} * bits_;
   std::uint64_t word = 0;  // at most 32 + 7 bits are needed
   const std::uint64_t from = first / 8;
   std::memcpy(&word, packed_.data() + from, std::min<std::uint64_t>(8, packed_.size() - from));
@@ -73,14 +73,14 @@ std::optional<std::uint32_t> IdSection::find(std::string_view id) const {
   std::uint32_t high = num_rows_;
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    if (name(sorted(middle)) < id) {
+    if (name(row_of_rank(middle)) < id) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  if (low == num_rows_ || name(sorted(low)) != id) return std::nullopt;
-  return sorted(low);
+  if (low == num_rows_ || name(row_of_rank(low)) != id) return std::nullopt;
+  return row_of_rank(low);
 }
 
 std::string encode_ids(std::span<const std::string> ids) {
@@ -100,12 +100,12 @@ std::string encode_ids(std::span<const std::string> ids) {
             [&](std::uint32_t a, std::uint32_t b) { return ids[a] < ids[b]; });
   const unsigned bits = bits_for(static_cast<std::uint32_t>(ids.size()));
   std::string packed(packed_bytes(ids.size(), bits), '\0');
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    BET_CHECK(place == 0 || ids[order[place - 1]] != ids[order[place]], "id ",
-              in_quotes(ids[order[place]]), " is given twice");
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    BET_CHECK(rank == 0 || ids[order[rank - 1]] != ids[order[rank]], "id ",
+              in_quotes(ids[order[rank]]), " is given twice");
     for (unsigned bit = 0; bit < bits; ++bit) {
-      const std::size_t at = place * bits + bit;
-      if ((order[place] >> bit & 1U) != 0) {
+      const std::size_t at = rank * bits + bit;
+      if ((order[rank] >> bit & 1U) != 0) {
         packed[at / 8] = static_cast<char>(packed[at / 8] | (1 << (at % 8)));
       }
     }

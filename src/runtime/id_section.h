@@ -10,7 +10,7 @@
 
 namespace bet {
 
-// The external ids of one side, by row, and back. A view: the bytes must outlive it.
+// The external ids of one side: from row to id and back. A view: the bytes must outlive it.
 class IdSection {
  public:
   IdSection() = default;
@@ -22,7 +22,8 @@ class IdSection {
   std::optional<std::uint32_t> find(std::string_view id) const;
 
  private:
-  std::uint32_t sorted(std::uint32_t place) const;
+  // The row whose text is the rank-th in ascending order.
+  std::uint32_t row_of_rank(std::uint32_t rank) const;
 
   std::uint32_t num_rows_ = 0;
   unsigned bits_ = 1;
@@ -31,7 +32,7 @@ class IdSection {
   const std::byte* texts_ = nullptr;
 };
 
-// By row. Throws on equal or too long ids.
+// Takes the ids by row. Throws on equal ids and on ids that are too long.
 std::string encode_ids(std::span<const std::string> ids);
 
 }  // namespace bet

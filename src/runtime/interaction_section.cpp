@@ -46,7 +46,7 @@ InteractionSection::InteractionSection(Bytes bytes, std::uint32_t num_users,
 
 std::uint32_t InteractionSection::decode(const std::byte*& at, std::uint32_t* items) {
   const std::uint32_t count = load_base128(at);
-  std::uint32_t item = 0xffffffffU;  // so that the first is what stands there
+  std::uint32_t item = 0xffffffffU;  // so that the first one is the stored number itself
   for (std::uint32_t i = 0; i < count; ++i) {
     item += load_base128(at) + 1;
     items[i] = item;

@@ -10,7 +10,7 @@
 
 namespace bet {
 
-// The items of each user, by row; the edges of the graph where there is one. A view: the bytes must
+// The items of each user, by row, which are also the edges of the graph. A view: the bytes must
 // outlive it.
 class InteractionSection {
  public:
@@ -25,7 +25,7 @@ class InteractionSection {
   // 1 / sqrt(degree) by item; 0 for items without users.
   const std::vector<float>& item_root() const { return item_root_; }
 
-  // All lists once, in order: visit(user, items).
+  // Calls visit(user, items) for every user, in order.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     std::vector<std::uint32_t> items(longest_);
@@ -36,7 +36,7 @@ class InteractionSection {
   }
 
  private:
-  // One list of a section that is known to be well formed; moves `at` on.
+  // Decodes one list, which has been checked before; returns its length and advances `at`.
   static std::uint32_t decode(const std::byte*& at, std::uint32_t* items);
 
   std::uint32_t num_users_ = 0;

@@ -6,7 +6,7 @@
 
 namespace bet {
 
-// A file's bytes, read by the system as they are touched. Throws with path and system message.
+// A file mapped into memory. Throws with the path and the system's message.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -1,21 +1,18 @@
 #include "bet/model.h"
 
 #include <algorithm>
-#include <cmath>
-#include <mutex>
 
+#include "base/error.h"
 #include "runtime/facts.h"
-#include "runtime/graph_propagation.h"
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
 #include "runtime/mapped_file.h"
 #include "runtime/model_file.h"
-#include "runtime/ncf.h"
-#include "runtime/ngcf.h"
 #include "runtime/norm_section.h"
 #include "runtime/row_section.h"
+#include "runtime/scorer.h"
+#include "runtime/scratch.h"
 #include "runtime/top_items.h"
-#include "runtime/unknown_id.h"
 #include "runtime/weight_section.h"
 
 namespace bet {
@@ -23,8 +20,12 @@ namespace {
 
 constexpr const char* kEmptyList = "recommendations for an empty list of items";
 
-// That none of these is known; the first ones by name.
-std::string unknown_items(std::span<const std::string_view> items) {
+std::string unknown_text(std::string_view what, std::string_view id) {
+  return str_cat("unknown ", what, " ", in_quotes(id));
+}
+
+// For a list of items of which the model has none: names the first ones.
+std::string unknown_items_text(std::span<const std::string_view> items) {
   constexpr std::size_t kMostNamed = 10;
   std::string text = items.size() == 1 ? "unknown item " : "unknown items ";
   for (std::size_t i = 0; i < std::min(items.size(), kMostNamed); ++i) {
@@ -56,145 +57,64 @@ class Model::Impl {
       interactions_ = InteractionSection(parts_.section(SectionKind::kInteractions),
                                          header.num_users, header.num_items);
     }
-    user_vectors_ = user_rows_;
-    item_vectors_ = item_rows_;
-    if (header.has_weights()) prepare_weights();
-    width_ = std::max({user_vectors_.width(), item_vectors_.width(), row_width_});
+    const std::uint32_t width = header.has_weights() ? read_weights() : 0;
+    scorer_ = make_scorer({header, user_rows_, item_rows_, norms_, interactions_, weights_, width});
   }
 
   std::uint32_t user_row(std::string_view user) const {
     const std::optional<std::uint32_t> row = user_ids_.find(user);
-    if (!row) throw UnknownId(str_cat("unknown user ", in_quotes(user)));
+    if (!row) fail_as(ErrorKind::kNotFound, unknown_text("user", user));
     return *row;
   }
   std::uint32_t item_row(std::string_view item) const {
     const std::optional<std::uint32_t> row = item_ids_.find(item);
-    if (!row) throw UnknownId(str_cat("unknown item ", in_quotes(item)));
+    if (!row) fail_as(ErrorKind::kNotFound, unknown_text("item", item));
     return *row;
   }
 
-  // A request on a scratch of its own.
-  template <typename Request>
-  auto with_scratch(const Request& request) const {
-    std::unique_ptr<Scratch> scratch;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        scratch = std::move(free_.back());
-        free_.pop_back();
+  std::vector<ScoredItem> recommend(std::uint32_t user, std::size_t k, Seen seen) const {
+    return scratches_.with_scratch([&](Scratch& scratch) {
+      scorer_->score_for_user(user, scratch);
+      std::vector<std::uint32_t> left_out;
+      if (seen == Seen::kLeaveOut && parts_.has(SectionKind::kInteractions)) {
+        left_out = interactions_.items_of(user);
       }
-    }
-    if (!scratch) scratch = std::make_unique<Scratch>();
-    auto result = request(*scratch);
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(scratch));
-    return result;
-  }
-
-  // The vector of a weighted sum of users or of items, into scratch.query. The weights are spent.
-  void find_vector(Scratch& scratch) const {
-    if (propagates()) spread_weights(interactions_, header().layers, scratch);
-    scratch.query.assign(width_, 0.0F);
-    user_vectors_.add(scratch.user_weights, scratch.query);
-    item_vectors_.add(scratch.item_weights, scratch.query);
-  }
-  void user_query(std::uint32_t row, Scratch& scratch) const {
-    if (!propagates()) return decode_into(user_vectors_, row, scratch);
-    scratch.reset_weights(header().num_users, header().num_items);
-    scratch.user_weights[row] = 1;
-    find_vector(scratch);
-  }
-  void item_query(std::uint32_t row, Scratch& scratch) const {
-    if (!propagates()) return decode_into(item_vectors_, row, scratch);
-    scratch.reset_weights(header().num_users, header().num_items);
-    scratch.item_weights[row] = 1;
-    find_vector(scratch);
-  }
-
-  // query . vector of every item, into scratch.scores.
-  void score_items(Scratch& scratch) const {
-    scratch.scores.resize(header().num_items);
-    item_vectors_.dots(scratch.query, scratch.scores);
-    if (!propagates()) return;
-    scratch.users.resize(header().num_users);
-    user_rows_.dots(scratch.query, scratch.users);
-    gather_scores(interactions_, header().layers, scratch);
-  }
-  // The scores of every item for a user, into scratch.scores.
-  void score_for_user(std::uint32_t row, Scratch& scratch) const {
-    if (!is_ncf()) {
-      user_query(row, scratch);
-      return score_items(scratch);
-    }
-    fold_user(row, scratch);
-    score_items(scratch);
-    ncf_.add_hidden(scratch.hidden, 0, scratch.scores);
-  }
-  // Ncf: the user's part of a score, into scratch.query and scratch.hidden.
-  void fold_user(std::uint32_t row, Scratch& scratch) const {
-    scratch.row.assign(row_width_, 0.0F);
-    user_rows_.decode(row, scratch.row);
-    ncf_.fold_user(scratch.row, scratch.query, scratch.hidden);
-  }
-
-  float ncf_score(std::uint32_t user, std::uint32_t item) const {
-    return with_scratch([&](Scratch& scratch) {
-      fold_user(user, scratch);
-      float score = 0;
-      ncf_.add_hidden(scratch.hidden, item, std::span(&score, 1));
-      const std::vector<float> row = stored_row(item_rows_, item);
-      for (std::size_t j = 0; j < row.size(); ++j) score += scratch.query[j] * row[j];
-      return score;
+      return with_ids(top_items(scratch.scores, k, left_out));
     });
   }
 
-  // Dot products into cosines, `own` being the length of the query.
-  void divide_by_lengths(float own, std::vector<float>& scores) const {
-    for (std::uint32_t item = 0; item < header().num_items; ++item) {
-      const float lengths = own * norms_.of(item);
-      scores[item] = lengths > 0 ? scores[item] / lengths : 0.0F;
-    }
+  // For somebody who has these items, which are left out.
+  std::vector<ScoredItem> recommend_for_rows(std::vector<std::uint32_t> items,
+                                             std::size_t k) const {
+    return scratches_.with_scratch([&](Scratch& scratch) {
+      scorer_->score_for_items(items, scratch);
+      std::sort(items.begin(), items.end());
+      return with_ids(top_items(scratch.scores, k, items));
+    });
   }
-  std::vector<ScoredItem> named(const std::vector<RankedItem>& items) const {
+
+  std::vector<ScoredItem> with_ids(const std::vector<RankedItem>& items) const {
     std::vector<ScoredItem> result;
     result.reserve(items.size());
     for (const RankedItem& item : items) result.push_back({item_ids_.name(item.row), item.score});
     return result;
   }
 
-  // The best items for the mean of the vectors of these, which are left out; ncf: by the mean of
-  // the cosines.
-  std::vector<ScoredItem> recommend_for_rows(std::vector<std::uint32_t> rows, std::size_t k) const {
-    return with_scratch([&](Scratch& scratch) {
-      scratch.reset_weights(header().num_users, header().num_items);
-      for (const std::uint32_t row : rows) {
-        const float length = is_ncf() ? norms_.of(row) : 1.0F;
-        if (length > 0) scratch.item_weights[row] += 1 / (length * static_cast<float>(rows.size()));
-      }
-      find_vector(scratch);
-      score_items(scratch);
-      if (is_ncf()) divide_by_lengths(1, scratch.scores);
-      std::sort(rows.begin(), rows.end());
-      return named(top_items(scratch.scores, k, rows));
-    });
-  }
-
-  // The rows as stored, or the weights' columns where those are more.
+  // A row as stored, [row_width_].
   std::vector<float> stored_row(const RowSection& rows, std::uint32_t row) const {
     std::vector<float> values(row_width_);
     rows.decode(row, values);
     return values;
   }
 
-  void need_vectors() const {
-    BET_CHECK(!is_ncf(), "ncf has no vectors: its scores are not dot products");
+  // Throws where there are no vectors.
+  const VectorScorer& vectors() const {
+    const VectorScorer* const vectors = scorer_->vectors();
+    BET_CHECK(vectors != nullptr, header().traits().name,
+              " has no vectors: its scores are not dot products");
+    return *vectors;
   }
 
-  // Vectors are found anew for each request.
-  bool propagates() const {
-    return header().serving == Serving::kGraph && header().backbone == FileBackbone::kLightGcn;
-  }
-  bool is_ncf() const { return header().backbone == FileBackbone::kNcf; }
   const FileHeader& header() const { return parts_.header; }
 
   std::unique_ptr<MappedFile> file_;
@@ -206,43 +126,21 @@ class Model::Impl {
   NormSection norms_;
   InteractionSection interactions_;
   std::vector<DenseWeights> weights_;
-  std::vector<float> vectors_;  // ngcf by graph: of users, then items
-  // What is multiplied where nothing is propagated for the request: rows, or those in vectors_.
-  RowSection user_vectors_, item_vectors_;
-  NcfScorer ncf_;
-  std::uint32_t row_width_ = 0;  // values of a row
-  std::uint32_t width_ = 0;      // of a query
+  std::uint32_t row_width_ = 0;  // values of a row: those stored, or those that the weights take
+  std::unique_ptr<const Scorer> scorer_;
+  mutable ScratchPool scratches_;
 
  private:
-  // Reads the weights and makes of them what requests are answered from.
-  void prepare_weights() {
-    const FileHeader& head = header();
-    weights_ = decode_weights(parts_.section(SectionKind::kWeights), head);
-    const std::uint32_t width = weights_width(head, weights_);
-    BET_CHECK(width * head.values_per_column() >= row_width_, "weights: made for rows of ", width,
-              " columns, but there are rows of ", row_width_ / head.values_per_column());
-    row_width_ = width * head.values_per_column();
-    if (is_ncf()) {
-      ncf_ = NcfScorer(item_rows_, head.num_items, width, weights_);
-      return;
-    }
-    const NgcfTable table{user_rows_,     item_rows_, interactions_, head.num_users,
-                          head.num_items, width,      head.max_dim};
-    vectors_ = ngcf_vectors(table, weights_);
-    const std::uint32_t columns = width + head.layers * head.max_dim;
-    const std::span<const float> all(vectors_);
-    const std::size_t of_users = std::size_t{head.num_users} * columns;
-    user_vectors_ = RowSection(all.first(of_users), head.num_users, columns);
-    item_vectors_ = RowSection(all.subspan(of_users), head.num_items, columns);
+  // The columns that the weights take of a row.
+  std::uint32_t read_weights() {
+    weights_ = decode_weights(parts_.section(SectionKind::kWeights), header());
+    const std::uint32_t per_column = header().values_per_column();
+    const std::uint32_t width = weights_width(header(), weights_);
+    BET_CHECK(width * per_column >= row_width_, "weights: made for rows of ", width,
+              " columns, but there are rows of ", row_width_ / per_column);
+    row_width_ = width * per_column;
+    return width;
   }
-
-  void decode_into(const RowSection& rows, std::uint32_t row, Scratch& scratch) const {
-    scratch.query.assign(width_, 0.0F);
-    rows.decode(row, scratch.query);
-  }
-
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Scratch>> free_;
 };
 
 Model::Model(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
@@ -256,7 +154,7 @@ Model Model::open(const std::string& path, Verify verify) {
   try {
     return Model(std::make_unique<const Impl>(std::move(file), bytes, verify));
   } catch (const Error& error) {
-    fail(path, ": ", error.what());
+    fail_as(error.kind(), path, ": ", error.what());
   }
 }
 
@@ -283,25 +181,17 @@ std::string_view Model::item_id(std::uint32_t row) const {
 }
 
 std::vector<ScoredItem> Model::recommend(std::string_view user, std::size_t k, Seen seen) const {
-  const std::uint32_t row = impl_->user_row(user);
-  return impl_->with_scratch([&](Scratch& scratch) {
-    impl_->score_for_user(row, scratch);
-    std::vector<std::uint32_t> left_out;
-    if (seen == Seen::kLeaveOut && impl_->parts_.has(SectionKind::kInteractions)) {
-      left_out = impl_->interactions_.items_of(row);
-    }
-    return impl_->named(top_items(scratch.scores, k, left_out));
-  });
+  return impl_->recommend(impl_->user_row(user), k, seen);
 }
 
 std::vector<Model::BatchAnswer> Model::recommend_batch(std::span<const std::string_view> users,
                                                        std::size_t k, Seen seen) const {
   std::vector<BatchAnswer> answers(users.size());
   for (std::size_t i = 0; i < users.size(); ++i) {
-    try {
-      answers[i].items = recommend(users[i], k, seen);
-    } catch (const UnknownId& error) {
-      answers[i].error = error.what();
+    if (const std::optional<std::uint32_t> row = impl_->user_ids_.find(users[i])) {
+      answers[i].items = impl_->recommend(*row, k, seen);
+    } else {
+      answers[i].error = unknown_text("user", users[i]);
     }
   }
   return answers;
@@ -329,27 +219,23 @@ std::vector<ScoredItem> Model::recommend_for_known_items(
       unknown.push_back(item);
     }
   }
-  if (rows.empty()) throw UnknownId(unknown_items(items));
+  if (rows.empty()) fail_as(ErrorKind::kNotFound, unknown_items_text(items));
   return impl_->recommend_for_rows(std::move(rows), k);
 }
 
 std::vector<ScoredItem> Model::similar_items(std::string_view item, std::size_t k) const {
   const std::uint32_t row = impl_->item_row(item);
-  return impl_->with_scratch([&](Scratch& scratch) {
-    impl_->item_query(row, scratch);
-    impl_->score_items(scratch);
-    impl_->divide_by_lengths(impl_->norms_.of(row), scratch.scores);
-    return impl_->named(top_items(scratch.scores, k, std::span(&row, 1)));
+  return impl_->scratches_.with_scratch([&](Scratch& scratch) {
+    impl_->scorer_->score_similar(row, scratch);
+    return impl_->with_ids(top_items(scratch.scores, k, std::span(&row, 1)));
   });
 }
 
 float Model::score(std::string_view user, std::string_view item) const {
-  if (impl_->is_ncf()) return impl_->ncf_score(impl_->user_row(user), impl_->item_row(item));
-  const std::vector<float> a = user_vector(user);
-  const std::vector<float> b = item_vector(item);
-  float sum = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
-  return sum;
+  const std::uint32_t user_row = impl_->user_row(user);
+  const std::uint32_t item_row = impl_->item_row(item);
+  return impl_->scratches_.with_scratch(
+      [&](Scratch& scratch) { return impl_->scorer_->score(user_row, item_row, scratch); });
 }
 
 std::vector<std::string_view> Model::seen_items(std::string_view user) const {
@@ -362,24 +248,27 @@ std::vector<std::string_view> Model::seen_items(std::string_view user) const {
   return names;
 }
 
-std::uint32_t Model::dimension() const { return impl_->is_ncf() ? 0 : impl_->width_; }
+std::uint32_t Model::dimension() const {
+  const VectorScorer* const vectors = impl_->scorer_->vectors();
+  return vectors == nullptr ? 0 : vectors->dimension();
+}
 std::uint32_t Model::row_width() const { return impl_->row_width_; }
 const std::vector<DenseWeights>& Model::weights() const { return impl_->weights_; }
 
 std::vector<float> Model::user_vector(std::string_view user) const {
-  impl_->need_vectors();
+  const VectorScorer& vectors = impl_->vectors();
   const std::uint32_t row = impl_->user_row(user);
-  return impl_->with_scratch([&](Scratch& scratch) {
-    impl_->user_query(row, scratch);
+  return impl_->scratches_.with_scratch([&](Scratch& scratch) {
+    vectors.user_vector(row, scratch);
     return scratch.query;
   });
 }
 
 std::vector<float> Model::item_vector(std::string_view item) const {
-  impl_->need_vectors();
+  const VectorScorer& vectors = impl_->vectors();
   const std::uint32_t row = impl_->item_row(item);
-  return impl_->with_scratch([&](Scratch& scratch) {
-    impl_->item_query(row, scratch);
+  return impl_->scratches_.with_scratch([&](Scratch& scratch) {
+    vectors.item_vector(row, scratch);
     return scratch.query;
   });
 }
@@ -412,7 +301,7 @@ std::vector<Model::Part> Model::parts() const {
 Model::Summary Model::summary() const {
   const FileHeader& header = impl_->header();
   Summary summary;
-  summary.backbone = kBackboneNames[static_cast<std::size_t>(header.backbone)];
+  summary.backbone = header.traits().name;
   summary.serving = kServingNames[static_cast<std::size_t>(header.serving)];
   summary.precision = precision_name(header.precision);
   summary.layout = kLayoutNames[static_cast<std::size_t>(header.layout)];
@@ -421,7 +310,7 @@ Model::Summary Model::summary() const {
                         impl_->parts_.section(SectionKind::kItemRows).size();
   summary.params = impl_->user_rows_.num_params() + impl_->item_rows_.num_params();
   summary.max_dim = header.max_dim;
-  summary.opened_bytes = impl_->vectors_.size() * sizeof(float) + impl_->ncf_.bytes();
+  summary.opened_bytes = impl_->scorer_->bytes();
   for (const DenseWeights& weights : impl_->weights_) {
     summary.opened_bytes += weights.values.size() * sizeof(float);
   }

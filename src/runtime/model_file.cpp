@@ -15,14 +15,8 @@ constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
 constexpr std::uint32_t kMostDim = 32'767;
-// What opening fills grows with the size, whatever the file holds of it.
+// The memory that opening fills grows with this size, even where the file stores few columns.
 constexpr std::uint32_t kMostDenseDim = 4'096;
-constexpr std::uint8_t kNgcfLayers = 3;
-
-// Files that readers of version 1 can read are still of that version.
-std::uint32_t version_of(FileBackbone backbone) {
-  return backbone <= FileBackbone::kLightGcn ? 1 : 2;
-}
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -30,7 +24,7 @@ std::uint64_t aligned(std::uint64_t offset) {
 
 std::uint64_t hash(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-// Of header and directory, with the checksum itself as zero.
+// The checksum of header and directory, with its own bytes as zeros.
 std::uint64_t head_hash(Bytes head) {
   std::string copy(reinterpret_cast<const char*>(head.data()), head.size());
   std::fill_n(copy.begin() + kChecksumAt, 8, '\0');
@@ -54,26 +48,26 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   header.max_dim = reader.number<std::uint32_t>();
   BET_CHECK(header.max_dim >= 1 && header.max_dim <= (version == 1 ? kMostDim : kMostDenseDim),
             "header: impossible embedding size ", header.max_dim);
-  header.backbone = FileBackbone{choice(reader, "backbone", kBackboneNames.size())};
-  const std::string_view backbone = kBackboneNames[static_cast<std::size_t>(header.backbone)];
-  BET_CHECK(version == version_of(header.backbone), "header: version ", version, " for ", backbone);
+  header.backbone = BackboneId{choice(reader, "backbone", kBackboneTraits.size())};
+  const BackboneTraits& traits = header.traits();
+  BET_CHECK(version == traits.file_version, "header: version ", version, " for ", traits.name);
   header.serving = Serving{choice(reader, "serving", kServingNames.size())};
   header.precision = Precision{choice(reader, "precision", kPrecisionNames.size())};
   header.layout = RowLayout{choice(reader, "layout", kLayoutNames.size())};
   header.layers = reader.number<std::uint8_t>();
   const bool graph = header.serving == Serving::kGraph;
-  const bool ngcf = header.backbone == FileBackbone::kNgcf;
-  BET_CHECK(!graph || ngcf || header.backbone == FileBackbone::kLightGcn,
-            "header: serving by graph for ", backbone);
-  BET_CHECK(!graph ? header.layers == 0
-            : ngcf ? header.layers == kNgcfLayers
-                   : header.layers >= 1 && header.layers <= kMostLayers,
+  BET_CHECK(!graph || traits.uses_graph, "header: serving by graph for ", traits.name);
+  // Layers with weights of their own are as many as there are weights for.
+  const bool fixed = header.has_weights();
+  BET_CHECK(!graph  ? header.layers == 0
+            : fixed ? header.layers == traits.layers
+                    : header.layers >= 1 && header.layers <= kMostLayers,
             "header: impossible number of layers ", int{header.layers});
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
   return header;
 }
 
-// The sections into `parts`.
+// Reads the sections into `parts`.
 void read_directory(Bytes file, std::uint32_t count, bool checksums, FileParts& parts) {
   ByteReader directory(file.subspan(kHeader, kEntry * count), "directory");
   std::uint64_t end = kHeader + kEntry * count;
@@ -121,15 +115,11 @@ std::string_view section_name(SectionKind kind) {
 }
 
 std::uint32_t FileHeader::most_columns() const {
-  // The vectors of ngcf are embeddings of all layers, one after the other.
-  return backbone == FileBackbone::kNgcf && serving == Serving::kVectors
-             ? (kNgcfLayers + 1) * max_dim
-             : max_dim;
+  return serving == Serving::kVectors ? (1 + traits().layers_in_vector) * max_dim : max_dim;
 }
 
 bool FileHeader::has_weights() const {
-  return backbone == FileBackbone::kNcf ||
-         (backbone == FileBackbone::kNgcf && serving == Serving::kGraph);
+  return !traits().weights.empty() && (serving == Serving::kGraph || !traits().dot_product);
 }
 
 bool FileParts::has(SectionKind kind) const {
@@ -177,7 +167,7 @@ std::string assemble_file(const FileHeader& header,
                           const std::vector<std::pair<SectionKind, std::string>>& sections) {
   std::string head;
   for (const unsigned char byte : kMagic) head.push_back(static_cast<char>(byte));
-  append(head, version_of(header.backbone));
+  append(head, header.traits().file_version);
   append(head, static_cast<std::uint32_t>(sections.size()));
   std::uint64_t end = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) end = aligned(end) + bytes.size();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backbone_traits.h"
 #include "base/precision.h"
 #include "runtime/bytes.h"
 #include "runtime/row_section.h"
@@ -14,10 +15,8 @@ namespace bet {
 
 // Header and directory of docs/format.md: what the sections are and where.
 
-enum class FileBackbone : std::uint8_t { kMf = 0, kLightGcn = 1, kNgcf = 2, kNcf = 3 };
 enum class Serving : std::uint8_t { kVectors = 0, kGraph = 1 };
 
-constexpr std::array<std::string_view, 4> kBackboneNames = {"mf", "lightgcn", "ngcf", "ncf"};
 constexpr std::array<std::string_view, 2> kServingNames = {"materialised", "graph"};
 constexpr std::array<std::string_view, 2> kLayoutNames = {"prefix", "masked"};
 
@@ -38,16 +37,18 @@ struct FileHeader {
   std::uint32_t num_users = 0;
   std::uint32_t num_items = 0;
   std::uint32_t max_dim = 0;
-  FileBackbone backbone = FileBackbone::kMf;
+  BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
 
+  const BackboneTraits& traits() const { return backbone_traits(backbone); }
   // The largest size that a row may have.
   std::uint32_t most_columns() const;
   // Values that a row has for each column.
-  std::uint32_t values_per_column() const { return backbone == FileBackbone::kNcf ? 2 : 1; }
+  std::uint32_t values_per_column() const { return traits().tables; }
+  // Whether the file has a section of dense weights: where its rows are not the final vectors.
   bool has_weights() const;
   RowForm row_form() const { return {most_columns(), values_per_column(), precision, layout}; }
 };
@@ -62,14 +63,14 @@ struct FileParts {
   std::vector<FileSection> sections;
   std::uint64_t padding = 0;  // bytes between sections
 
-  // Empty if it is not there; only `interactions` and `weights` may not be.
+  // Empty where the file does not have it; only `interactions` and `weights` may be missing.
   Bytes section(SectionKind kind) const;
   bool has(SectionKind kind) const;
   static std::uint64_t header_bytes() { return 64; }
   std::uint64_t directory_bytes() const { return 32 * sections.size(); }
 };
 
-// Checks everything but the insides of sections; their checksums if asked.
+// Checks everything but the contents of sections, and with `checksums` all checksums.
 FileParts read_parts(Bytes file, bool checksums);
 
 // The whole file.

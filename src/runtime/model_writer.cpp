@@ -12,8 +12,8 @@
 namespace bet {
 namespace {
 
-// Larger sizes first, then more interactions (their rows are close, which makes distances short),
-// then as in the data.
+// Larger sizes first, then more interactions (which puts popular items close together, so that the
+// distances in the lists are short), then the order of the data.
 std::vector<std::uint32_t> file_order(const SideToWrite& side,
                                       const std::vector<std::uint32_t>& degrees) {
   std::vector<std::uint32_t> order(side.ids.size());
@@ -91,7 +91,7 @@ std::string encode_norms(const ModelToWrite& model, std::span<const std::uint32_
   return norms;
 }
 
-// By the rows of the file.
+// The interactions, by the rows of the file.
 std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_t> user_order,
                          std::span<const std::uint32_t> item_order) {
   std::vector<std::uint32_t> row_of(item_order.size());
@@ -108,22 +108,31 @@ std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_
   return encode_interactions(lists);
 }
 
-}  // namespace
+using Sections = std::vector<std::pair<SectionKind, std::string>>;
 
-std::string encode_model(const ModelToWrite& model) {
+void check_model(const ModelToWrite& model, const FileHeader& header) {
+  check_side(model.users, header.row_form());
+  check_side(model.items, header.row_form());
   const std::size_t num_users = model.users.ids.size();
   const std::size_t num_items = model.items.ids.size();
-  const FileHeader header = header_of(model);
-  const RowForm form = header.row_form();
-  check_side(model.users, form);
-  check_side(model.items, form);
   BET_CHECK(model.item_norms.size() == num_items && num_users <= 0xffffffffU &&
                 (model.items_of.size() == num_users ||
                  (model.items_of.empty() && model.serving == Serving::kVectors)),
             "a model of ", num_users, " users and ", num_items, " items has norms of ",
             model.item_norms.size(), " and interactions of ", model.items_of.size());
+  BET_CHECK(header.has_weights() || model.weights.empty(), "a model with weights, among them ",
+            in_quotes(model.weights.empty() ? "" : model.weights[0].name),
+            ", of a kind that is served without weights");
+}
 
-  std::vector<std::uint32_t> user_degrees(num_users);
+// The indices of the data in the order of the file's rows.
+struct FileOrder {
+  std::vector<std::uint32_t> users, items;
+};
+
+FileOrder order_of(const ModelToWrite& model) {
+  const std::size_t num_items = model.items.ids.size();
+  std::vector<std::uint32_t> user_degrees(model.users.ids.size());
   std::vector<std::uint32_t> item_degrees(num_items);
   for (std::size_t user = 0; user < model.items_of.size(); ++user) {
     user_degrees[user] = static_cast<std::uint32_t>(model.items_of[user].size());
@@ -133,27 +142,36 @@ std::string encode_model(const ModelToWrite& model) {
       ++item_degrees[item];
     }
   }
-  const std::vector<std::uint32_t> user_order = file_order(model.users, user_degrees);
-  const std::vector<std::uint32_t> item_order = file_order(model.items, item_degrees);
+  return {file_order(model.users, user_degrees), file_order(model.items, item_degrees)};
+}
 
-  std::vector<std::pair<SectionKind, std::string>> sections;
+Sections encode_sections(const ModelToWrite& model, const FileHeader& header) {
+  const RowForm form = header.row_form();
+  const FileOrder order = order_of(model);
+  Sections sections;
   sections.emplace_back(SectionKind::kFacts, encode_facts(model.facts));
-  sections.emplace_back(SectionKind::kUserIds, encode_side_ids(model.users, user_order));
-  sections.emplace_back(SectionKind::kItemIds, encode_side_ids(model.items, item_order));
-  sections.emplace_back(SectionKind::kUserRows, encode_side_rows(model.users, user_order, form));
-  sections.emplace_back(SectionKind::kItemRows, encode_side_rows(model.items, item_order, form));
-  sections.emplace_back(SectionKind::kItemNorms, encode_norms(model, item_order));
+  sections.emplace_back(SectionKind::kUserIds, encode_side_ids(model.users, order.users));
+  sections.emplace_back(SectionKind::kItemIds, encode_side_ids(model.items, order.items));
+  sections.emplace_back(SectionKind::kUserRows, encode_side_rows(model.users, order.users, form));
+  sections.emplace_back(SectionKind::kItemRows, encode_side_rows(model.items, order.items, form));
+  sections.emplace_back(SectionKind::kItemNorms, encode_norms(model, order.items));
   if (!model.items_of.empty() || model.serving == Serving::kGraph) {
-    sections.emplace_back(SectionKind::kInteractions, encode_lists(model, user_order, item_order));
+    sections.emplace_back(SectionKind::kInteractions,
+                          encode_lists(model, order.users, order.items));
   }
-  BET_CHECK(header.has_weights() || model.weights.empty(), "a model with weights, among them ",
-            in_quotes(model.weights.empty() ? "" : model.weights[0].name),
-            ", of a kind that is served without weights");
   if (header.has_weights()) {
     sections.emplace_back(SectionKind::kWeights, encode_weights(model.weights, header));
   }
-  std::string file = assemble_file(header, sections);
-  // Nothing leaves that a reader would refuse.
+  return sections;
+}
+
+}  // namespace
+
+std::string encode_model(const ModelToWrite& model) {
+  const FileHeader header = header_of(model);
+  check_model(model, header);
+  std::string file = assemble_file(header, encode_sections(model, header));
+  // A file that a reader would refuse must not be written.
   Model::from_bytes(std::as_bytes(std::span(file)), Verify::kStructure);
   return file;
 }

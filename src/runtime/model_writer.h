@@ -14,27 +14,28 @@ namespace bet {
 // One side of a model to be written, in the order of the data.
 struct SideToWrite {
   std::vector<std::string> ids;
-  std::vector<std::uint32_t> sizes;  // by index: columns kept
+  std::vector<std::uint32_t> sizes;  // by index: columns to store
   // [index, stride]: layer 0 for serving by graph, else the vectors. Ncf: two values a column,
-  // interleaved: 2c of the products, 2c + 1 of the hidden part.
+  // value 2c for the products and 2c + 1 for the hidden part.
   std::span<const float> values;
   std::size_t stride = 0;
-  // Masked layout only, by index: the columns kept, ascending.
+  // Masked layout only, by index: the columns to store, ascending.
   std::vector<std::vector<std::uint32_t>> columns;
 };
 
 struct ModelToWrite {
-  FileBackbone backbone = FileBackbone::kMf;
+  BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
-  std::uint8_t layers = 0;    // of a graph; ngcf: 3
+  std::uint8_t layers = 0;    // propagation layers of serving by graph; ngcf: 3
   std::uint32_t max_dim = 0;  // --dim, also of the vectors of ngcf, which may be 4 times as long
   SideToWrite users, items;
   std::vector<float> item_norms;  // lengths of the items' vectors (ncf: of their stored rows)
-  // Of each user; in any order. Needed by a graph, else left out if empty.
+  // The items of each user, in any order. Serving by graph needs them; else they may be empty and
+  // the section is left out.
   std::vector<std::vector<std::uint32_t>> items_of;
-  // Ngcf by graph and ncf: exactly those of docs/format.md, in any order; else none.
+  // Ngcf by graph and ncf: exactly the matrices of docs/format.md, in any order; otherwise none.
   std::vector<DenseWeights> weights;
   Facts facts;
 };

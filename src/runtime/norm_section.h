@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/bytes.h"
 #include "runtime/half.h"
@@ -22,6 +23,14 @@ class NormSection {
   }
 
   float of(std::uint32_t item) const { return half_to_float(stored(item)); }
+
+  // Turns the dot products of a vector of this length with all items' vectors into cosines.
+  void to_cosines(float length, std::span<float> dots) const {
+    for (std::uint32_t item = 0; item < dots.size(); ++item) {
+      const float lengths = length * of(item);
+      dots[item] = lengths > 0 ? dots[item] / lengths : 0.0F;
+    }
+  }
 
  private:
   std::uint16_t stored(std::uint32_t item) const {

@@ -33,7 +33,7 @@ void for_each_block(std::size_t blocks, std::size_t threads,
   try {
     for (std::size_t thread = 1; thread < threads; ++thread) helpers.emplace_back(run, thread);
   } catch (const std::system_error&) {
-    // The machine gives no more threads: those there are do all of it.
+    // The system starts no more threads: those that run do all the work.
   }
   run(0);
   for (std::thread& helper : helpers) helper.join();

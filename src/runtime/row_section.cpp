@@ -15,7 +15,7 @@ bool is_set(const std::byte* bitmap, std::uint32_t column) {
   return (static_cast<unsigned>(bitmap[column / 8]) >> (column % 8) & 1U) != 0;
 }
 
-// That no stored number is infinite, NaN or none of its precision.
+// Throws if a stored number is infinite, NaN or outside the range of its precision.
 void check_values(Precision precision, const RowGroup& rows, std::string_view what) {
   const std::uint64_t per_row = value_bytes(precision, rows.size);
   const std::uint64_t bytes = rows.count * per_row;
@@ -75,7 +75,7 @@ void append_row(std::string& values, std::string& scales, std::span<const float>
   BET_CHECK((half & 0x7c00U) != 0x7c00U, "a row to be stored in 8 bits or fewer has the value ",
             largest);
   append(scales, half);
-  // By the scale as it will be read. Rounded to f16 it may be a little small: clamped.
+  // By the scale as it will be read. Rounding to f16 may have made it too small: hence the clamp.
   const float scale = half_to_float(half);
   const auto quantised = [&](float value) {
     return scale == 0
@@ -97,7 +97,7 @@ void append_row(std::string& values, std::string& scales, std::span<const float>
 
 RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
                        std::string_view what)
-    : form_(form) {
+    : form_(form), num_rows_(num_rows) {
   ByteReader reader(bytes, what);
   std::uint64_t rows = 0;
   for (std::uint32_t size = 0; size <= form.max_columns; ++size) {
@@ -135,7 +135,7 @@ RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
 }
 
 RowSection::RowSection(std::span<const float> vectors, std::uint32_t num_rows, std::uint32_t width)
-    : width_(width), num_params_(vectors.size()) {
+    : num_rows_(num_rows), width_(width), num_params_(vectors.size()) {
   assert(vectors.size() == std::size_t{num_rows} * width);
   form_.max_columns = width;
   counts_.resize(std::size_t{width} + 1);
@@ -154,22 +154,22 @@ std::uint32_t RowSection::check_bitmaps(const Group& group, std::uint32_t size,
   std::uint32_t columns = 0;
   for (std::uint32_t row = 0; row < group.rows.count; ++row) {
     const std::byte* bitmap = group.bitmaps + row * mask;
-    std::uint32_t kept = 0;
+    std::uint32_t num_set = 0;
     for (std::uint32_t column = 0; column < 8 * mask; ++column) {
       if (!is_set(bitmap, column)) continue;
-      ++kept;
+      ++num_set;
       columns = std::max(columns, column + 1);
       BET_CHECK(column < form_.max_columns, what, ": row ", group.first_row + row, " keeps column ",
                 column, " of ", form_.max_columns);
     }
-    BET_CHECK(kept == size, what, ": the bitmap of row ", group.first_row + row, " keeps ", kept,
-              " columns instead of ", size);
+    BET_CHECK(num_set == size, what, ": the bitmap of row ", group.first_row + row, " keeps ",
+              num_set, " columns instead of ", size);
   }
   return columns;
 }
 
-void RowSection::places(const Group& group, std::uint32_t row_in_group,
-                        std::vector<std::uint32_t>& out) const {
+void RowSection::stored_positions(const Group& group, std::uint32_t row_in_group,
+                                  std::vector<std::uint32_t>& out) const {
   out.clear();
   const std::byte* bitmap = group.bitmaps + row_in_group * bitmap_bytes(form_.max_columns);
   for (std::uint32_t column = 0; column < form_.max_columns; ++column) {
@@ -196,9 +196,9 @@ void RowSection::decode(std::uint32_t row, std::span<float> out) const {
     }
     std::vector<float> packed(one.size);
     row_kernels().add(form_.precision, one, &weight, packed.data());
-    std::vector<std::uint32_t> kept;
-    places(group, inside, kept);
-    for (std::size_t j = 0; j < kept.size(); ++j) out[kept[j]] = packed[j];
+    std::vector<std::uint32_t> positions;
+    stored_positions(group, inside, positions);
+    for (std::size_t j = 0; j < positions.size(); ++j) out[positions[j]] = packed[j];
     return;
   }
 }
@@ -213,24 +213,24 @@ void RowSection::dots(std::span<const float> query, std::span<float> out) const 
     for (std::size_t j = 0; form_.precision == Precision::kInt4 && j < values.size(); ++j) {
       (j % 2 == 0 ? even : odd).push_back(values[j]);
     }
-    return Query{values.data(), even.data(), odd.data()};
+    return KernelQuery{values.data(), even.data(), odd.data()};
   };
   if (form_.layout == RowLayout::kPrefix) {
-    const Query whole = halves(query);
+    const KernelQuery whole = halves(query);
     for (const Group& group : groups_) {
       row_kernels().dots(form_.precision, group.rows, whole, out.data() + group.first_row);
     }
     return;
   }
-  std::vector<std::uint32_t> kept;
+  std::vector<std::uint32_t> positions;
   std::vector<float> gathered;
   for (const Group& group : groups_) {
     RowGroup one = group.rows;
     one.count = 1;
     for (std::uint32_t row = 0; row < group.rows.count; ++row) {
-      places(group, row, kept);
+      stored_positions(group, row, positions);
       gathered.clear();
-      for (const std::uint32_t column : kept) gathered.push_back(query[column]);
+      for (const std::uint32_t position : positions) gathered.push_back(query[position]);
       row_kernels().dots(form_.precision, one, halves(gathered),
                          out.data() + group.first_row + row);
       one.values += value_bytes(form_.precision, one.size);

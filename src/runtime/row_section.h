@@ -22,7 +22,7 @@ struct RowForm {
   RowLayout layout = RowLayout::kPrefix;
 };
 
-// The table of one side as stored, rows by falling size. A view: the bytes must outlive it.
+// The table of one side as stored, rows by descending size. A view: the bytes must outlive it.
 class RowSection {
  public:
   RowSection() = default;
@@ -31,10 +31,11 @@ class RowSection {
   // Vectors in memory, [num_rows, width], which must outlive it.
   RowSection(std::span<const float> vectors, std::uint32_t num_rows, std::uint32_t width);
 
+  std::uint32_t num_rows() const { return num_rows_; }
   // Rows of size 0, 1, ..
   const std::vector<std::uint32_t>& counts() const { return counts_; }
   std::uint64_t num_params() const { return num_params_; }
-  // Values that a row may have: those up to the last column that any row keeps.
+  // Values of a whole row: those up to the last column that any row stores.
   std::uint32_t width() const { return width_; }
 
   // Into the first width() of `out`, zeros included.
@@ -50,25 +51,26 @@ class RowSection {
     std::uint32_t first_row = 0;
     const std::byte* bitmaps = nullptr;
   };
-  // Throws unless every row keeps `size` columns. Columns up to the last one kept.
+  // Throws unless every bitmap has `size` columns. Returns one more than the last column of any.
   std::uint32_t check_bitmaps(const Group& group, std::uint32_t size, std::string_view what) const;
-  // Where the values of a row of a masked group belong.
-  void places(const Group& group, std::uint32_t row_in_group,
-              std::vector<std::uint32_t>& out) const;
+  // The positions in a whole row of the values that a row of a masked group stores.
+  void stored_positions(const Group& group, std::uint32_t row_in_group,
+                        std::vector<std::uint32_t>& out) const;
 
   RowForm form_;
+  std::uint32_t num_rows_ = 0;
   std::uint32_t width_ = 0;
   std::uint64_t num_params_ = 0;
   std::vector<std::uint32_t> counts_;
-  std::vector<Group> groups_;  // of sizes above 0
+  std::vector<Group> groups_;  // the rows of each size above 0
 };
 
-// The rows of one side, to be written: by row, in the order of the file.
+// The rows of one side to be written, in the order of the file.
 struct RowsToStore {
-  std::size_t stride = 0;                           // of values
+  std::size_t stride = 0;                           // from one row's values to the next
   std::span<const float> values;                    // [rows, stride]
-  std::vector<std::uint32_t> sizes;                 // falling
-  std::vector<std::vector<std::uint32_t>> columns;  // masked layout: of each row, ascending
+  std::vector<std::uint32_t> sizes;                 // descending
+  std::vector<std::vector<std::uint32_t>> columns;  // masked layout: by row, ascending
 };
 std::string encode_rows(const RowsToStore& rows, const RowForm& form);
 

@@ -11,8 +11,8 @@ struct RankedItem {
   float score = 0;
 };
 
-// The k highest scores, best first, lower rows first among equals; rows in `left_out` (ascending)
-// are not taken, nor is what is not a number.
+// The k highest scores, best first, lower rows first among equals; without the rows in `left_out`
+// (ascending) and without NaNs.
 std::vector<RankedItem> top_items(std::span<const float> scores, std::size_t k,
                                   std::span<const std::uint32_t> left_out);
 

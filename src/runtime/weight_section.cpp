@@ -1,6 +1,7 @@
 #include "runtime/weight_section.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "runtime/half.h"
@@ -10,42 +11,24 @@ namespace {
 
 constexpr std::string_view kName = "weights";
 
-struct Shape {
-  std::string_view name;
-  std::uint32_t rows = 0;
-  std::uint32_t columns = 0;
-};
-
-// By ascending name.
-std::vector<Shape> expected_shapes(const FileHeader& header, std::uint32_t width) {
-  const std::uint32_t full = header.max_dim;
-  if (header.backbone == FileBackbone::kNcf) {
-    return {{"head.hidden", 1, full},
-            {"head.products", 1, width},
-            {"hidden.bias", 1, full},
-            {"hidden.item", width, full},
-            {"hidden.user", width, full}};
-  }
-  return {{"layer1.bias", 1, full}, {"layer1.weight", 2 * width, full},
-          {"layer2.bias", 1, full}, {"layer2.weight", 2 * full, full},
-          {"layer3.bias", 1, full}, {"layer3.weight", 2 * full, full}};
-}
-
 std::uint64_t bytes_a_value(Precision precision) {
   return precision == Precision::kFloat32 ? 4 : 2;
 }
 
 void check_shapes(const std::vector<DenseWeights>& weights, const FileHeader& header) {
-  const std::vector<Shape> shapes = expected_shapes(header, weights_width(header, weights));
+  const std::span<const MatrixShape> shapes = header.traits().weights;
+  const std::uint32_t width = weights_width(header, weights);
   for (std::size_t i = 0; i < std::max(weights.size(), shapes.size()); ++i) {
     BET_CHECK(i < shapes.size(), kName, ": ", in_quotes(weights[i].name), " is unexpected");
-    const Shape& shape = shapes[i];
+    const MatrixShape& shape = shapes[i];
+    const std::uint32_t rows = shape.rows.at(width, header.max_dim);
+    const std::uint32_t columns = shape.columns.at(width, header.max_dim);
     BET_CHECK(i < weights.size() && weights[i].name == shape.name, kName, ": ",
               i < weights.size() ? in_quotes(weights[i].name) : "the end", " instead of ",
               in_quotes(shape.name));
-    BET_CHECK(weights[i].rows == shape.rows && weights[i].columns == shape.columns, kName, ": ",
+    BET_CHECK(weights[i].rows == rows && weights[i].columns == columns, kName, ": ",
               in_quotes(shape.name), " is ", weights[i].rows, " x ", weights[i].columns,
-              " instead of ", shape.rows, " x ", shape.columns);
+              " instead of ", rows, " x ", columns);
   }
 }
 
@@ -69,11 +52,15 @@ float as_stored(float value, Precision precision) {
 }  // namespace
 
 std::uint32_t weights_width(const FileHeader& header, const std::vector<DenseWeights>& weights) {
-  const bool ncf = header.backbone == FileBackbone::kNcf;
-  const std::string_view name = ncf ? "head.products" : "layer1.weight";
-  const DenseWeights& found = find_weights(weights, name);
-  const std::uint32_t width = ncf ? found.columns : found.rows / 2;
-  BET_CHECK(width <= header.max_dim, kName, ": ", in_quotes(name), " is for rows of ", width,
+  const std::span<const MatrixShape> shapes = header.traits().weights;
+  const auto shape = std::find_if(shapes.begin(), shapes.end(), [](const MatrixShape& one) {
+    return one.rows.widths > 0 || one.columns.widths > 0;
+  });
+  assert(shape != shapes.end());
+  const DenseWeights& found = find_weights(weights, shape->name);
+  const std::uint32_t width = shape->rows.widths > 0 ? found.rows / shape->rows.widths
+                                                     : found.columns / shape->columns.widths;
+  BET_CHECK(width <= header.max_dim, kName, ": ", in_quotes(shape->name), " is for rows of ", width,
             " columns of ", header.max_dim);
   return width;
 }

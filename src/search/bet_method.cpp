@@ -26,8 +26,7 @@ Preset preset_of(Effort effort) {
 
 void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& backbone) {
   const Preset preset = preset_of(effort);
-  // The paper gives NGCF half as many epochs again.
-  const bool longer = effort == Effort::kPaper && backbone.name == "ngcf";
+  const double factor = effort == Effort::kPaper ? backbone.paper_probe_epochs : 1;
   options.iterations = options.iterations.value_or(preset.iterations);
   options.candidates = options.candidates.value_or(preset.candidates);
   options.finetune_epochs = options.finetune_epochs.value_or(longer ? preset.finetune_epochs * 3 / 2

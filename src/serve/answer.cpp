@@ -1,6 +1,6 @@
 #include "serve/answer.h"
 
-#include "runtime/unknown_id.h"
+#include "bet/error.h"
 
 namespace bet {
 namespace {
@@ -24,7 +24,8 @@ Json user_answer(const Model& model, const std::string& user, std::size_t k, Mod
 Json batch_entry(const Model& model, const std::string& user, std::size_t k, Model::Seen seen) {
   try {
     return user_answer(model, user, k, seen);
-  } catch (const UnknownId& error) {
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kNotFound) throw;
     return {{"user", user}, {"error", error.what()}};
   }
 }

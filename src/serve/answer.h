@@ -10,7 +10,8 @@
 
 namespace bet {
 
-// What `recommend --json` prints and HTTP answers; what the answer is for goes first.
+// The answers that `recommend --json` prints and HTTP sends. The user or items that an answer is
+// for come first.
 // {"user": .., "items": [{"item": .., "score": ..}, ..]}
 nlohmann::ordered_json user_answer(const Model& model, const std::string& user, std::size_t k,
                                    Model::Seen seen);
@@ -18,13 +19,13 @@ nlohmann::ordered_json user_answer(const Model& model, const std::string& user, 
 nlohmann::ordered_json batch_entry(const Model& model, const std::string& user, std::size_t k,
                                    Model::Seen seen);
 // {"given": [..], "items": [..]}, and "unknown": [..] where some of the given items, but not all,
-// are; these are left out.
+// are unknown; these are left out.
 nlohmann::ordered_json items_answer(const Model& model, const std::vector<std::string>& items,
                                     std::size_t k);
 // {"item": .., "items": [..]}
 nlohmann::ordered_json similar_answer(const Model& model, const std::string& item, std::size_t k);
 
-// One line of JSON. Ids need not be UTF-8: bytes that are none are replaced.
+// One line of JSON. Ids need not be UTF-8: bytes that are not are replaced by U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace bet

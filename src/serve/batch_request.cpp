@@ -8,7 +8,7 @@
 namespace bet {
 namespace {
 
-// Takes what nlohmann's parser finds, in order. Throws at the first thing that does not belong.
+// Receives the events of nlohmann's parser. Throws at the first one that does not belong.
 class BatchReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { wrong("null"); }

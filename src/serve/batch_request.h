@@ -19,8 +19,7 @@ struct BatchRequest {
   bool with_seen = false;
 };
 
-// Throws Error on anything else, without ever holding more than the lists: nothing is built for
-// what does not belong there.
+// Throws Error on anything else. Memory is used for the two lists alone, whatever the body holds.
 BatchRequest parse_batch_request(std::string_view body);
 
 }  // namespace bet

@@ -13,7 +13,8 @@ namespace bet {
 namespace {
 
 constexpr std::size_t kChunkBytes = 16'384;
-// For the client to take what was sent, before what it still sends would make that be lost.
+// For the client to read the answer: closing while it still sends would reset the connection and
+// lose the answer.
 constexpr auto kLinger = std::chrono::seconds(2);
 
 bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -50,7 +51,8 @@ bool Connection::parse() {
 void Connection::send_continue() {
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   said_continue_ = true;
-  // So few bytes always fit behind answers that have been sent; else the client goes on by itself.
+  // So few bytes fit the socket once all answers are sent; otherwise the client continues after its
+  // own timeout.
   ::send(socket_.get(), kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
 }
 

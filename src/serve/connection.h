@@ -12,47 +12,47 @@
 
 namespace bet {
 
-// One client's connection: its bytes in and out, and where it stands. For one thread; says nothing
-// to epoll and nothing to workers.
+// One client's connection: its bytes in and out, and its phase. For one thread; knows nothing of
+// epoll and workers.
 class Connection {
  public:
   using Clock = std::chrono::steady_clock;
 
   enum class Phase {
-    kReading,    // a request, or the wait for one
+    kReading,    // reading a request, or waiting for one
     kAnswering,  // a worker has the request; nothing is read meanwhile
-    kWriting,    // an answer
-    kLingering,  // all is sent and said; what still comes is thrown away until the client is done
-    kClosed,     // nothing more can be done
+    kWriting,    // writing an answer
+    kLingering,  // everything is sent; input is discarded until the client closes
+    kClosed,     // to be removed
   };
 
-  // The socket must not block. Each phase may take `timeout` in all.
+  // The socket must be non-blocking. Each phase may take `timeout` in all.
   Connection(FileHandle socket, std::size_t max_body_bytes, Clock::duration timeout);
 
   int socket() const { return socket_.get(); }
   Phase phase() const { return phase_; }
   Clock::time_point deadline() const { return deadline_; }
-  // Nothing of a request has come.
+  // No byte of a request has arrived.
   bool is_idle() const { return phase_ == Phase::kReading && !parser_.has_begun(); }
 
-  // True if a request is whole, or can no longer become one: take it, or see error(). To be asked
-  // after every read() and every answer, until false.
+  // True if a request is complete (take_request) or malformed (error). To be called after every
+  // read() and every answer, until it is false.
   bool parse();
   bool has_failed() const { return parser_.state() == RequestParser::State::kFailed; }
   const HttpResponse& error() const { return parser_.error(); }
   HttpRequest take_request();
 
-  // What the socket has, or can take, as far as it goes without waiting. At most one chunk is read,
-  // so that nobody has the thread for long.
+  // Read and write as much as the socket allows without blocking. At most one chunk is read, so
+  // that no client holds the thread for long.
   void read();
   void write();
-  // Begins to write; the next phase follows from the request and `close`.
+  // Begins to write. Keeps the connection afterwards if the request asked for it and not `close`.
   void answer(const HttpResponse& response, bool close);
 
-  // Set while a worker has the request; true there means that nobody waits any more. Two owners:
-  // the connection and the worker's job.
+  // Set while a worker has the request; becomes true when nobody waits for the answer any more. Two
+  // owners: the connection and the worker's job.
   std::shared_ptr<std::atomic<bool>> abandoned;
-  Clock::time_point asked_at{};  // when the request was whole
+  Clock::time_point asked_at{};  // when the request was complete
 
  private:
   void enter(Phase phase);

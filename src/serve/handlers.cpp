@@ -1,5 +1,6 @@
 #include "serve/handlers.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <exception>
@@ -7,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "runtime/unknown_id.h"
 #include "serve/answer.h"
 #include "serve/batch_request.h"
 #include "serve/limits.h"
@@ -32,24 +32,24 @@ HttpResponse json_response(const Json& json) {
   return response;
 }
 
-// The query's parameters, all of them known to the route.
-Query parameters(const HttpRequest& request, std::initializer_list<std::string_view> known) {
-  Query query = parse_query(request.query);
+// The request's parameters. Throws on one that the route does not take.
+QueryParameters parameters(const HttpRequest& request,
+                           std::initializer_list<std::string_view> taken) {
+  QueryParameters query = parse_query(request.query);
   for (const auto& [name, value] : query) {
-    bool is_known = false;
-    for (const std::string_view other : known) is_known = is_known || other == name;
-    BET_CHECK(is_known, "unknown parameter ", in_quotes(name));
+    BET_CHECK(std::find(taken.begin(), taken.end(), name) != taken.end(), "unknown parameter ",
+              in_quotes(name));
   }
   return query;
 }
 
-const std::string& needed(const Query& query, std::string_view name) {
+const std::string& needed(const QueryParameters& query, std::string_view name) {
   const auto found = query.find(name);
   BET_CHECK(found != query.end(), "parameter ", name, " is missing");
   return found->second;
 }
 
-std::uint64_t number(const Query& query, std::string_view name, std::uint64_t otherwise) {
+std::uint64_t number(const QueryParameters& query, std::string_view name, std::uint64_t otherwise) {
   const auto found = query.find(name);
   if (found == query.end()) return otherwise;
   const std::string& text = found->second;
@@ -60,10 +60,10 @@ std::uint64_t number(const Query& query, std::string_view name, std::uint64_t ot
   return value;
 }
 
-std::size_t wanted_k(const Query& query) { return checked_k(number(query, "k", 10)); }
+std::size_t wanted_k(const QueryParameters& query) { return checked_k(number(query, "k", 10)); }
 
 HttpResponse get_recommend(const Context& context) {
-  const Query query = parameters(context.request, {"user", "k", "with_seen"});
+  const QueryParameters query = parameters(context.request, {"user", "k", "with_seen"});
   const std::uint64_t with_seen = number(query, "with_seen", 0);
   BET_CHECK(with_seen <= 1, "with_seen is ", with_seen, ", not 0 or 1");
   return json_response(user_answer(context.model, needed(query, "user"), wanted_k(query),
@@ -89,12 +89,12 @@ HttpResponse post_recommend(const Context& context) {
 }
 
 HttpResponse get_similar(const Context& context) {
-  const Query query = parameters(context.request, {"item", "k"});
+  const QueryParameters query = parameters(context.request, {"item", "k"});
   return json_response(similar_answer(context.model, needed(query, "item"), wanted_k(query)));
 }
 
 HttpResponse get_seen(const Context& context) {
-  const Query query = parameters(context.request, {"user"});
+  const QueryParameters query = parameters(context.request, {"user"});
   const std::string& user = needed(query, "user");
   Json items = Json::array();
   for (const std::string_view item : context.model.seen_items(user)) {
@@ -104,7 +104,7 @@ HttpResponse get_seen(const Context& context) {
 }
 
 HttpResponse get_users(const Context& context) {
-  const Query query = parameters(context.request, {"prefix", "limit"});
+  const QueryParameters query = parameters(context.request, {"prefix", "limit"});
   const std::uint64_t limit = number(query, "limit", 20);
   BET_CHECK(limit >= 1 && limit <= kMaxListLength, "limit is ", limit, ", not 1 to ",
             kMaxListLength);
@@ -138,7 +138,7 @@ HttpResponse get_metrics(const Context& context) {
   return response;
 }
 
-// Any query is let pass: the page may keep what it shows there.
+// Takes any query: the page may keep what it shows there.
 HttpResponse get_page(const Context& /*context*/) {
   HttpResponse response;
   response.content_type = "text/html; charset=utf-8";
@@ -191,6 +191,20 @@ HttpResponse answer_by(const Route& route, const Context& context) {
   return response;
 }
 
+int status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kBadInput:
+    case ErrorKind::kBudget:
+      return 400;
+    case ErrorKind::kNotFound:
+      return 404;
+    case ErrorKind::kInterrupted:
+    case ErrorKind::kInternal:
+      break;
+  }
+  return 500;
+}
+
 }  // namespace
 
 HttpResponse Handlers::answer(const HttpRequest& request) const {
@@ -200,10 +214,8 @@ HttpResponse Handlers::answer(const HttpRequest& request) const {
   try {
     const std::shared_ptr<const Model> model = models_();
     response = answer_by(*route, {request, *model, metrics_});
-  } catch (const UnknownId& error) {
-    response = error_response(404, error.what());
   } catch (const Error& error) {
-    response = error_response(400, error.what());
+    response = error_response(status_of(error.kind()), error.what());
   } catch (const std::exception& error) {  // no memory
     response = error_response(500, error.what());
   }

@@ -9,11 +9,11 @@
 
 namespace bet {
 
-// The routes of `bet-serve http` (docs/serving.md): a request and a model in, an answer out. No
-// sockets here.
+// The routes of `bet-serve http` (docs/serving.md): turns a request into an answer from a model.
+// Knows nothing of sockets.
 class Handlers : public HttpApplication {
  public:
-  // Asked once for each request; the model stays for as long as the request takes.
+  // Called once for each request, which keeps the model until it is answered.
   using ModelSource = std::function<std::shared_ptr<const Model>()>;
 
   // The metrics must outlive this.

@@ -37,10 +37,10 @@ sigset_t our_signals() {
 }
 
 void serve(const HttpCommand& command) {
-  // Before there are threads, which inherit it: signals come to this one alone, when it asks.
+  // Before threads start, which inherit the mask: only sigwait below receives signals.
   const sigset_t signals = our_signals();
   BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "cannot block signals");
-  std::signal(SIGPIPE, SIG_IGN);  // a reader of stderr that goes away must not end the server
+  std::signal(SIGPIPE, SIG_IGN);  // the reader of stderr may go away without ending the server
   Metrics metrics;
   const std::string path = model_path(command.model);
   ServedModel model(path, [&](const std::string& error) {

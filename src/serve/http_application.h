@@ -4,7 +4,7 @@
 
 namespace bet {
 
-// What a server answers. Many threads call it at once; it never throws.
+// Answers the requests of a server. Many threads call it at once; it never throws.
 class HttpApplication {
  public:
   HttpApplication() = default;
@@ -15,8 +15,8 @@ class HttpApplication {
   // HEAD is answered as GET is; the server leaves out the body.
   virtual HttpResponse answer(const HttpRequest& request) const = 0;
 
-  // Whether the answer takes so little that the network's own thread may give it, so that it comes
-  // when all workers are busy and the queue is full.
+  // Whether the answer is cheap enough for the network thread itself, so that it is given even when
+  // all workers are busy and the queue is full.
   virtual bool is_quick(const HttpRequest& request) const = 0;
 };
 

@@ -50,8 +50,8 @@ HttpResponse error_response(int status, std::string_view text) {
 }
 
 std::string_view status_words(int status) {
-  for (const auto& [known, words] : kStatusWords) {
-    if (known == status) return words;
+  for (const auto& [code, words] : kStatusWords) {
+    if (code == status) return words;
   }
   return "Error";
 }

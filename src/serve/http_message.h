@@ -7,18 +7,18 @@
 
 namespace bet {
 
-// What is asked, as it came: nothing is decoded.
+// A request as received: nothing is decoded.
 struct HttpRequest {
   std::string method;
   std::string path;   // up to the first '?'
-  std::string query;  // behind it
+  std::string query;  // after it
   std::string body;
   bool keep_alive = true;
-  // When nobody waits for the answer any more.
+  // After this nobody waits for the answer.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
-// What stands for "no route of ours" in metrics.
+// The label of requests without a route in metrics.
 inline constexpr std::string_view kNoRoute = "none";
 
 struct HttpResponse {
@@ -29,13 +29,13 @@ struct HttpResponse {
   std::string_view route = kNoRoute;  // for metrics
 };
 
-// {"error": text}; bytes of the text that are no UTF-8 are replaced.
+// {"error": text}; bytes of the text that are not UTF-8 are replaced.
 HttpResponse error_response(int status, std::string_view text);
 
-// The words that belong to a status; "Error" for one that is never sent.
+// The reason phrase of a status; "Error" for one that is never sent.
 std::string_view status_words(int status);
 
-// All that goes out: status line, headers, and the body unless `head_only`.
+// The bytes to send: status line, headers, and the body unless `head_only`.
 std::string response_bytes(const HttpResponse& response, bool keep_alive, bool head_only);
 
 }  // namespace bet

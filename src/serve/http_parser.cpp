@@ -8,7 +8,7 @@
 namespace bet {
 namespace {
 
-// A reason to refuse; leaves the parser's own functions only.
+// Why a request is refused; never leaves this file.
 struct Refusal {
   int status;
   std::string text;
@@ -28,7 +28,7 @@ bool is_token_char(char c) {
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char);
 }
-// Control bytes have no place in a head but as ends of lines (and tabs inside of values).
+// Control bytes are allowed in a head only as line ends (and tabs inside values).
 bool is_head_char(char c) {
   const auto code = static_cast<unsigned char>(c);
   return (code >= 0x20 && code != 0x7f) || c == '\t' || c == '\r' || c == '\n';
@@ -49,7 +49,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Seen as they come, so that what is no HTTP is not waited for.
+// Checked as bytes arrive, so that a client that does not speak HTTP is refused at once.
 void check_head_chars(std::string_view head, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to; ++i) {
     const bool is_bare = head[i] == '\n' && (i == 0 || head[i - 1] != '\r');
@@ -59,7 +59,7 @@ void check_head_chars(std::string_view head, std::size_t from, std::size_t to) {
   }
 }
 
-// The text up to the separator, which is taken off with it; all of it if there is none.
+// Removes and returns the text up to the separator, which is removed too; all of it without one.
 std::string_view take_until(std::string_view& text, std::string_view separator) {
   const std::size_t at = text.find(separator);
   const std::string_view taken = text.substr(0, at);
@@ -85,7 +85,7 @@ std::size_t RequestParser::feed(std::string_view bytes) {
 std::size_t RequestParser::feed_head(std::string_view bytes) {
   const std::size_t before = head_.size();
   head_ += bytes.substr(0, kMaxHeadBytes + 1 - std::min(before, kMaxHeadBytes));
-  // Empty lines before a request are allowed for, as RFC 9112 (2.2) asks.
+  // Empty lines before a request are skipped, as RFC 9112 (Section 2.2) asks.
   std::size_t skipped = 0;
   while (std::string_view(head_).substr(skipped).starts_with("\r\n")) skipped += 2;
   head_.erase(0, skipped);
@@ -150,7 +150,7 @@ void RequestParser::read_request_line(std::string_view line) {
 }
 
 void RequestParser::read_field(std::string_view line) {
-  // What begins with a blank would continue the line before (obs-fold): the name is no token.
+  // A line that begins with a blank would continue the one before (obs-fold): its name is no token.
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_token(line.substr(0, colon)) ||
       line.find_first_of("\r\n") != std::string_view::npos) {

@@ -9,14 +9,14 @@
 
 namespace bet {
 
-// Requests as RFC 9112 writes them, and no others: what is ambiguous is refused, since whoever
-// stands between may read it otherwise. Knows nothing of sockets; for one thread.
+// Requests that follow RFC 9112, and no others: ambiguous ones are refused, because a proxy in
+// between might read them differently. Knows nothing of sockets; for one thread.
 class RequestParser {
  public:
   enum class State {
-    kHead,    // more of the head is needed (perhaps nothing has come yet)
+    kHead,    // more of the head is needed (perhaps nothing has arrived yet)
     kBody,    // the head is good, more of the body is needed
-    kDone,    // request() is whole
+    kDone,    // request() is complete
     kFailed,  // error() says why; what follows on this connection cannot be understood
   };
 
@@ -26,7 +26,7 @@ class RequestParser {
 
   explicit RequestParser(std::size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
 
-  // Takes bytes up to the request's end and says how many: the rest belongs to the next request.
+  // Takes bytes up to the end of the request and returns how many: the rest belongs to the next.
   std::size_t feed(std::string_view bytes);
 
   State state() const { return state_; }

@@ -29,13 +29,13 @@ using Phase = Connection::Phase;
 constexpr std::uint64_t kWakeKey = 0;
 constexpr std::uint64_t kListenKey = 1;
 constexpr std::uint64_t kFirstConnection = 2;
-// How often deadlines are looked at.
+// How often deadlines are checked.
 constexpr auto kTick = std::chrono::milliseconds(100);
 // Connections beyond those that may have a request with a worker or in the queue.
 constexpr std::size_t kSpareConnections = 512;
 constexpr std::size_t kOtherFiles = 32;
 
-// As many as the options ask for, fewer where the system gives fewer files.
+// As many as the options ask for, or fewer if the system allows fewer open files.
 std::size_t connection_limit(const HttpOptions& options) {
   const std::size_t busy = options.num_threads + options.queue_limit;
   const std::size_t wanted = busy + kSpareConnections;
@@ -63,7 +63,7 @@ HttpResponse waited_too_long() {
 
 }  // namespace
 
-// Everything is the loop thread's own but what is said to be shared.
+// Members are used by the loop thread alone, except those marked as shared.
 class HttpServer::Loop {
  public:
   Loop(const HttpOptions& options, const HttpApplication& application, Metrics& metrics)
@@ -92,7 +92,7 @@ class HttpServer::Loop {
 
   enum class Stop { kNo, kWhenDone, kAtOnce };
 
-  // From another thread.
+  // Called from another thread.
   void end(Stop how) {
     if (!thread_.joinable()) return;
     {
@@ -150,7 +150,7 @@ class HttpServer::Loop {
     advance(key, connection);
   }
 
-  // As far as it goes without waiting: requests that have come together are answered in a row.
+  // Advances as far as possible without waiting: pipelined requests are answered one by one.
   void advance(std::uint64_t key, Connection& connection) {
     while (connection.parse()) {
       if (connection.has_failed()) {
@@ -196,7 +196,7 @@ class HttpServer::Loop {
     connection.answer(response, stop_ != Stop::kNo);
   }
 
-  // What workers, and who wants the server to stop, have left.
+  // Takes the answers of workers, and the wish to stop.
   void take_answers() {
     std::uint64_t count = 0;
     if (::read(wake_.get(), &count, sizeof(count)) < 0) return;
@@ -218,15 +218,15 @@ class HttpServer::Loop {
   }
 
   void begin_stop(Stop how) {
-    accept_all();  // who has connected before counts as one of us
+    accept_all();  // connections made before the stop are still served
     stop_ = how;
     listener_.handle.close();
-    is_accepting_ = true;  // nothing to take up again
+    is_accepting_ = true;  // so that tick() does not resume
     std::vector<std::uint64_t> idle;
     for (const auto& [key, connection] : connections_) {
       if (connection->is_idle()) idle.push_back(key);
     }
-    // A request that lies in the socket has begun to come; who has sent nothing is closed.
+    // A request may lie unread in the socket; clients that have sent nothing are closed.
     for (const std::uint64_t key : idle) {
       Connection& connection = *connections_.at(key);
       connection.read();
@@ -240,7 +240,7 @@ class HttpServer::Loop {
           ::accept4(listener_.handle.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket.is_open()) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
-        // Out of files or memory: the listener would be ready for ever, so it rests for a tick.
+        // Out of files or memory: the listener would stay ready, so it pauses until the next tick.
         if (errno != EAGAIN && errno != EWOULDBLOCK) accept_later();
         return;
       }
@@ -259,8 +259,8 @@ class HttpServer::Loop {
     is_accepting_ = false;
   }
 
-  // The one that has been at its phase for longest makes room. There always is one: fewer than all
-  // can have a request with the workers.
+  // Closes the connection that has been in its phase for longest. There always is one to close:
+  // the limit is above the number of requests that workers and queue can hold.
   void evict() {
     auto oldest = connections_.end();
     for (auto at = connections_.begin(); at != connections_.end(); ++at) {
@@ -283,7 +283,7 @@ class HttpServer::Loop {
     }
     std::vector<std::uint64_t> late;
     for (const auto& [key, connection] : connections_) {
-      // An answer that is being made comes; who makes it looks at the time.
+      // A worker has the request and checks the deadline itself.
       if (connection->phase() != Phase::kAnswering && connection->deadline() < now) {
         late.push_back(key);
       }
@@ -324,7 +324,7 @@ class HttpServer::Loop {
     BET_CHECK(try_watch(operation, descriptor, interest, key), "epoll: ", system_message());
   }
 
-  // From any thread.
+  // May be called from any thread.
   void wake() {
     const std::uint64_t one = 1;
     // Fails only if it has been woken 2^64 - 1 times already.
@@ -345,7 +345,7 @@ class HttpServer::Loop {
   bool is_accepting_ = true;
   Stop stop_ = Stop::kNo;
 
-  std::mutex mutex_;  // guards what is shared: these two
+  std::mutex mutex_;  // guards the shared members: the next two
   std::vector<Answer> answers_;
   Stop wanted_stop_ = Stop::kNo;
 

@@ -14,10 +14,11 @@ namespace bet {
 struct HttpOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;         // 0: any free one
-  std::size_t num_threads = 1;    // that answer
-  std::size_t queue_limit = 128;  // requests that may wait for one; others are answered 503
+  std::size_t num_threads = 1;    // threads that answer requests
+  std::size_t queue_limit = 128;  // requests that may wait for a thread; others get 503
   std::size_t max_body_bytes = 65'536;
-  // For a request to come, for it to be answered, for the answer to be taken; and for the next one.
+  // The limit for each of: receiving a request, waiting for its turn, sending the answer, and the
+  // time until the next request.
   std::chrono::milliseconds timeout{10'000};
 };
 
@@ -25,10 +26,10 @@ struct HttpOptions {
 // slow and silent clients cost no more than their memory; workers answer.
 class HttpServer {
  public:
-  // Listens and serves when it returns. Application and metrics must outlive it. Throws Error if
-  // the address is not to be had.
+  // Listens and serves when it returns. Application and metrics must outlive it. Throws Error if it
+  // cannot listen on the address.
   HttpServer(const HttpOptions& options, const HttpApplication& application, Metrics& metrics);
-  // Drops what is under way, unless stop() has been called.
+  // Drops the requests in progress, unless stop() has been called.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -36,9 +37,9 @@ class HttpServer {
   const std::string& address() const;  // "127.0.0.1:8080"
   bool is_loopback() const;
 
-  // Takes no more connections, answers every request that has begun to come, closes the others, and
-  // returns when the last is gone: after three timeouts at most, and what a worker needs. From any
-  // thread, once.
+  // Accepts no more connections, answers every request that has begun to arrive, closes all other
+  // connections, and returns when the last one is closed: after three timeouts at most, and the
+  // time that a worker needs. May be called from any thread, once.
   void stop();
 
  private:

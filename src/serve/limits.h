@@ -7,7 +7,7 @@
 
 namespace bet {
 
-// Of what one HTTP request may ask for.
+// The most items, or users, that one HTTP request may ask for in a list.
 inline constexpr std::uint64_t kMaxListLength = 1'000;
 
 inline std::size_t checked_k(std::uint64_t k) {

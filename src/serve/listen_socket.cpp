@@ -25,10 +25,10 @@ void describe(ListenSocket& socket) {
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
   auto* const plain = reinterpret_cast<sockaddr*>(&address);
-  const bool known = ::getsockname(socket.handle.get(), plain, &length) == 0 &&
-                     ::getnameinfo(plain, length, host.data(), host.size(), port.data(),
-                                   port.size(), NI_NUMERICHOST | NI_NUMERICSERV) == 0;
-  BET_CHECK(known, "cannot find the address of the socket: ", system_message());
+  const bool has_name = ::getsockname(socket.handle.get(), plain, &length) == 0 &&
+                        ::getnameinfo(plain, length, host.data(), host.size(), port.data(),
+                                      port.size(), NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+  BET_CHECK(has_name, "cannot find the address of the socket: ", system_message());
   const bool is_v6 = address.ss_family == AF_INET6;
   socket.address = str_cat(is_v6 ? "[" : "", host.data(), is_v6 ? "]:" : ":", port.data());
   if (is_v6) {

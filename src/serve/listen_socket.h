@@ -8,8 +8,8 @@
 namespace bet {
 
 struct ListenSocket {
-  FileHandle handle;    // does not block
-  std::string address;  // "127.0.0.1:8080", "[::1]:8080": where it listens in the end
+  FileHandle handle;    // non-blocking
+  std::string address;  // "127.0.0.1:8080", "[::1]:8080": where it listens
   bool is_loopback = false;
 };
 

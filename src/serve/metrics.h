@@ -12,25 +12,25 @@
 
 namespace bet {
 
-// What the server counts, as Prometheus reads it. Any thread may call anything.
+// The counters of the server, in the text format of Prometheus. Any thread may call anything.
 class Metrics {
  public:
-  // A request that has been answered; the time runs from its last byte to its answer's first. The
-  // route's text must last (a literal).
+  // Counts a request that has been answered; `seconds` run from its last byte to the answer's
+  // first. `route` must be a literal.
   void count_request(std::string_view route, int status, double seconds);
   void count_reload(bool good) { (good ? reloads_good_ : reloads_bad_).fetch_add(1); }
 
   std::atomic<std::uint64_t> rejected{0};  // answered 503 because the queue was full
-  std::atomic<std::uint64_t> timeouts{0};  // connections closed in the midst of a request
+  std::atomic<std::uint64_t> timeouts{0};  // connections closed in the middle of a request
   std::atomic<std::uint64_t> evicted{0};   // connections closed to make room for others
   std::atomic<std::uint64_t> connections_open{0};
   std::atomic<std::uint64_t> queue_depth{0};  // requests that wait for a worker
 
-  // All of it, with the bytes of the model that is served.
+  // All counters, with the size of the model file that is served.
   std::string text(std::uint64_t model_bytes) const;
 
  private:
-  // Upper ends of the buckets, seconds; the last one has no end.
+  // Upper bounds of the buckets, seconds; one more bucket is unbounded.
   static constexpr std::array<double, 12> kBuckets = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                       0.05,   0.1,   0.25,   0.5,   1,    5};
   struct Latency {

@@ -19,7 +19,7 @@ Json sizes_json(const std::vector<std::uint32_t>& counts) {
   return json;
 }
 
-// Facts that make no sense are shown, and do not keep the rest from being shown.
+// Facts that make no sense become an error here and do not prevent the rest.
 Json own_budget(const Model& model) {
   try {
     return budget_json(model, "the file");

@@ -7,7 +7,7 @@
 namespace bet {
 
 std::string model_path(const std::string& given) {
-  std::error_code ignored;  // what cannot be looked at is named when it is opened
+  std::error_code ignored;  // opening the file reports what is wrong
   if (!std::filesystem::is_directory(given, ignored)) return given;
   const std::filesystem::path inside = std::filesystem::path(given) / "model.bet";
   BET_CHECK(std::filesystem::exists(inside, ignored), given,

@@ -31,8 +31,8 @@ std::string decoded(std::string_view text) {
 
 }  // namespace
 
-Query parse_query(std::string_view text) {
-  Query query;
+QueryParameters parse_query(std::string_view text) {
+  QueryParameters query;
   while (!text.empty()) {
     const std::size_t end = text.find('&');
     const std::string_view field = text.substr(0, end);

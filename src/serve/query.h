@@ -6,10 +6,11 @@
 
 namespace bet {
 
-using Query = std::map<std::string, std::string, std::less<>>;
+// By name.
+using QueryParameters = std::map<std::string, std::string, std::less<>>;
 
-// "a=1&b=x%20y" by name, escapes decoded and '+' read as a blank; values are any bytes. Throws
-// Error on an escape that is none and on a name given twice.
-Query parse_query(std::string_view text);
+// Parses "a=1&b=x%20y"; decodes escapes, and '+' as a blank. Values are any bytes. Throws Error on
+// an invalid escape and on a name given twice.
+QueryParameters parse_query(std::string_view text);
 
 }  // namespace bet

@@ -16,7 +16,7 @@ namespace bet {
 namespace {
 
 std::vector<std::byte> read_bytes(const std::string& path) {
-  // Not blocking: a pipe under this name must not hold up its reader.
+  // Non-blocking: opening a pipe of this name must not wait for its writer.
   const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   BET_CHECK(file.is_open(), path, ": ", system_message());
   struct ::stat status {};
@@ -27,7 +27,7 @@ std::vector<std::byte> read_bytes(const std::string& path) {
   while (filled < bytes.size()) {
     const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
     BET_CHECK(count >= 0 || errno == EINTR, path, ": ", system_message());
-    if (count == 0) break;  // cut short meanwhile: the model's reader sees it
+    if (count == 0) break;  // truncated meanwhile: the model's reader refuses it
     filled += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
   }
   bytes.resize(filled);
@@ -47,7 +47,7 @@ std::shared_ptr<const Model> load(const std::string& path) {
     return {loaded, &loaded->model};
   } catch (const Error& error) {
     const std::string text = error.what();
-    fail(text.starts_with(path) ? "" : path + ": ", text);
+    fail_as(error.kind(), text.starts_with(path) ? "" : path + ": ", text);
   }
 }
 
@@ -91,13 +91,13 @@ void ServedModel::reload_when_asked() {
     std::shared_ptr<const Model> next;
     try {
       next = load(path_);
-    } catch (const std::exception& error) {  // also one too large for the memory
+    } catch (const std::exception& error) {  // also std::bad_alloc
       problem = error.what();
     }
     lock.lock();
     if (next != nullptr) model_.swap(next);
     lock.unlock();
-    next.reset();  // frees the one before, if no request holds it, outside of the lock
+    next.reset();  // frees the old model, unless a request holds it, outside the lock
     on_reload_(problem);
     lock.lock();
   }

@@ -11,15 +11,15 @@
 
 namespace bet {
 
-// The model that is served: read into memory, so that its file may be replaced or written over at
-// any time, and exchanged for what is then under its name. Requests hold the one that they began
-// with (shared_ptr: theirs and ours). Any thread may call anything.
+// The model that is served. It is read into memory, so that its file may be replaced or overwritten
+// at any time, and can be reloaded. Requests hold the model that they began with (shared_ptr: owned
+// by them and by this). Any thread may call anything.
 class ServedModel {
  public:
-  // Called on a thread of its own after each reload, with the error's text or nothing.
+  // Called on the reloading thread after each reload, with the text of the error or empty.
   using OnReload = std::function<void(const std::string& error)>;
 
-  // Throws if the file is not good.
+  // Throws if the file cannot be served.
   ServedModel(std::string path, OnReload on_reload);
   ~ServedModel();
   ServedModel(const ServedModel&) = delete;
@@ -27,8 +27,8 @@ class ServedModel {
 
   std::shared_ptr<const Model> current() const;
 
-  // Has the file read again, on another thread; returns at once. If it is not good the model stays.
-  // Asked for while one is under way: another one follows.
+  // Reads the file again on another thread; returns at once. If the file cannot be served, the
+  // current model stays. A call during a reload starts another one after it.
   void reload_soon();
 
  private:
@@ -41,7 +41,7 @@ class ServedModel {
   std::shared_ptr<const Model> model_;
   bool wanted_ = false;
   bool ends_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 }  // namespace bet

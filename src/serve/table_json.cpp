@@ -1,5 +1,6 @@
 #include "serve/table_json.h"
 
+#include "base/backbone_traits.h"
 #include "base/error.h"
 #include "plan/budget.h"
 #include "runtime/facts.h"
@@ -10,11 +11,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool holds_vectors(const Model::Summary& summary) {
-  const bool propagates = summary.backbone == "lightgcn" || summary.backbone == "ngcf";
-  return propagates && summary.serving == "materialised";
+  return backbone_traits(summary.backbone).uses_graph && summary.serving == "materialised";
 }
 
-// Of the trained table.
+// The parameters of the trained table.
 std::uint64_t trained_params(const Model& model, std::string_view file) {
   const Model::Summary summary = model.summary();
   if (!holds_vectors(summary)) return summary.params;
@@ -27,11 +27,11 @@ std::uint64_t trained_params(const Model& model, std::string_view file) {
   return static_cast<std::uint64_t>(params);
 }
 
-// What a share is one of.
+// The table that a budget in percent is a share of.
 TableShape full_table(const Model& model) {
   const Model::Summary summary = model.summary();
-  const std::uint32_t tables = summary.backbone == "ncf" ? 2 : 1;  // embeddings of a row
-  return {model.num_users(), model.num_items(), summary.max_dim, 0, tables};
+  return {model.num_users(), model.num_items(), summary.max_dim, 0,
+          backbone_traits(summary.backbone).tables};
 }
 
 std::string counted(const Json& number, std::string_view what) {

@@ -10,18 +10,18 @@
 
 namespace bet {
 
-// Threads that run jobs in the order in which they came, and a queue with an end. Any thread may
+// Threads that run jobs in the order of their submission, with a bounded queue. Any thread may
 // submit; jobs must not throw.
 class WorkerPool {
  public:
-  // `limit`: how many jobs may wait, those that run not counted.
+  // `limit`: how many jobs may wait, not counting those that run.
   WorkerPool(std::size_t num_threads, std::size_t limit);
-  // Runs what waits, then ends.
+  // Runs the jobs that wait, then ends.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // False, and the job is not taken, if the queue is full.
+  // Returns false, and drops the job, if the queue is full.
   bool submit(std::function<void()> job);
 
   std::size_t num_waiting() const;

@@ -23,7 +23,7 @@ void write_seeds(const std::filesystem::path& folder) {
        {Precision::kFloat32, Precision::kFloat16, Precision::kInt8, Precision::kInt4}) {
     for (const RowLayout layout : {RowLayout::kPrefix, RowLayout::kMasked}) {
       test::ToyOptions materialised;
-      materialised.backbone = FileBackbone::kNgcf;
+      materialised.backbone = BackboneId::kNgcf;
       for (test::ToyOptions options : {test::ToyOptions(), test::toy_graph(1), test::toy_ngcf(),
                                        materialised, test::toy_ncf()}) {
         options.users = 3;

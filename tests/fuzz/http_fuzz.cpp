@@ -1,7 +1,6 @@
-// Arbitrary bytes as what a client sends (libFuzzer; tools/fuzz.sh runs it): parser and handlers,
-// as the server puts them together, on a small model. The first byte says in which pieces they
-// come. Every request is answered with a status and a body that are fit to be sent, and the pieces
-// change nothing.
+// Arbitrary bytes as the input of a client (libFuzzer; tools/fuzz.sh runs it), for parser and
+// handlers on a small model. The first byte chooses the size of the pieces in which they arrive.
+// Every request must get a valid status and body, whatever the pieces.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -34,7 +33,7 @@ void check(const HttpResponse& response) {
   need(bytes.find("\r\n\r\n") == bytes.size() - 4, "a head that ends too early");
 }
 
-// All that is said to these bytes, in pieces of at most `step`.
+// All answers to these bytes, fed in pieces of at most `step`.
 std::string conversation(const bet::test::ServedToy& toy, std::string_view bytes,
                          std::size_t step) {
   std::string said;

@@ -1,6 +1,6 @@
-// Arbitrary bytes as a model file (libFuzzer; tools/fuzz.sh runs it). Checksums are not looked at,
-// so that changed files get as far as their structure is good. A file is refused with an Error, or
-// every call returns and exercise() finds nothing that cannot be.
+// Arbitrary bytes as a model file (libFuzzer; tools/fuzz.sh runs it). Checksums are not
+// checked, so that mutated files reach the checks of their structure. A file must be refused with
+// an Error, or every call must return with a possible answer (exercise_model.h).
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-// Every second time one section is changed, or the header's numbers, and the file put together
-// again around it: a section that grows would else never have a directory that fits.
+// Every second time one section, or the numbers of the header, are mutated and the file is
+// assembled again: otherwise a section that grows would never have a directory that fits.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned int seed) {
   const auto plainly = [&] { return LLVMFuzzerMutate(data, size, max_size); };

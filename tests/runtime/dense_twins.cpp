@@ -23,7 +23,7 @@ std::vector<double> times(const std::vector<double>& row, const DenseWeights& ma
   return result;
 }
 
-// One layer of all rows: `linked[a]` are the rows beside a, itself included.
+// One layer of all rows: `linked[a]` are the neighbours of row a, and a itself.
 Matrix next_layer(const Matrix& now, const std::vector<std::vector<std::size_t>>& linked,
                   const DenseWeights& weight, const DenseWeights& bias) {
   Matrix next;
@@ -76,7 +76,7 @@ Vectors propagate_ngcf(const Matrix& user_rows, const Matrix& item_rows,
 
 Vectors vectors_by_hand(const ModelToWrite& model, const Matrix& user_rows,
                         const Matrix& item_rows) {
-  if (model.serving == Serving::kGraph && model.backbone == FileBackbone::kNgcf) {
+  if (model.serving == Serving::kGraph && model.backbone == BackboneId::kNgcf) {
     return propagate_ngcf(user_rows, item_rows, model);
   }
   return propagate(user_rows, item_rows, model.items_of, model.layers);

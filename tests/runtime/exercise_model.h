@@ -6,9 +6,9 @@
 
 namespace bet::test {
 
-// Every call of an open model, for its first `rows` users and items. Throws std::logic_error where
-// an answer cannot be right whatever the file says, for instance scores that are out of order, and
-// where a section does not come out of its own writer as it was: the format allows one form.
+// Makes every call of an open model, for its first `rows` users and items. Throws std::logic_error
+// on an answer that is wrong whatever the file holds, for instance scores out of order, and where
+// the writer does not reproduce a section byte for byte: the format allows one encoding.
 void exercise(const Model& model, std::span<const std::byte> file, std::uint32_t rows = 1000);
 
 }  // namespace bet::test

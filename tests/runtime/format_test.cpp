@@ -116,7 +116,7 @@ TEST(Format, AGraphIsWrittenSo) {
   const std::vector<float> users = {7, 99, -7};
   const std::vector<float> items = {99, 14, 99, 0.5F, 1, -3.5F};
   ModelToWrite model;
-  model.backbone = FileBackbone::kLightGcn;
+  model.backbone = BackboneId::kLightGcn;
   model.serving = Serving::kGraph;
   model.precision = Precision::kInt4;
   model.layout = RowLayout::kMasked;
@@ -172,7 +172,7 @@ TEST(Format, NcfIsWrittenSo) {
   const std::vector<float> users = {2, 3, 99, 99};
   const std::vector<float> items = {99, 99, 99, 99, 0.5F, -1, 99, 99};
   ModelToWrite model;
-  model.backbone = FileBackbone::kNcf;
+  model.backbone = BackboneId::kNcf;
   model.precision = Precision::kFloat16;
   model.max_dim = 2;
   model.users = {{"u"}, {1}, users, 4, {}};
@@ -229,7 +229,7 @@ TEST(Format, NgcfIsWrittenSo) {
   const std::vector<float> users = {2};
   const std::vector<float> items = {1};
   ModelToWrite model;
-  model.backbone = FileBackbone::kNgcf;
+  model.backbone = BackboneId::kNgcf;
   model.serving = Serving::kGraph;
   model.layers = 3;
   model.max_dim = 1;

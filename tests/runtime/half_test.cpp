@@ -46,7 +46,7 @@ TEST(Half, EveryHalfHasItsValueAndComesBack) {
     const auto half = static_cast<std::uint16_t>(bits);
     const float value = half_to_float(half);
     ASSERT_EQ(std::signbit(value), (half & 0x8000) != 0) << bits;
-    if ((half & 0x7fff) > 0x7c00) {  // a NaN stays one; which is not kept
+    if ((half & 0x7fff) > 0x7c00) {  // a NaN stays a NaN; its payload may change
       ASSERT_TRUE(std::isnan(value)) << bits;
       ASSERT_GT(float_to_half(value) & 0x7fff, 0x7c00) << bits;
       ASSERT_EQ(float_to_half(value) & 0x8000, half & 0x8000) << bits;

@@ -1,4 +1,4 @@
-// Files that were damaged or made to harm: an error that says what is wrong, or harmless answers.
+// Damaged and malicious files: they cause an error that names the problem, or harmless answers.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -35,7 +35,7 @@ std::string file_of(Precision precision, RowLayout layout = RowLayout::kPrefix) 
   return ToyModel(options).encode();
 }
 
-// Of fp16, so that a wrong bit can make a weight infinite.
+// In fp16, so that a wrong bit can make a weight infinite.
 std::string dense_file(ToyOptions options) {
   options.precision = Precision::kFloat16;
   options.max_dim = 3;
@@ -138,10 +138,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Base{"Ncf", dense_file(test::toy_ncf())}),
     [](const auto& base) { return std::string(base.param.name); });
 
-// Made with care: every checksum is right.
+// Malicious files in which every checksum is right.
 struct Crafted {
   std::string name;
-  std::string what;  // stands in the error
+  std::string what;  // a part of the error
   std::string file;
 };
 
@@ -218,8 +218,8 @@ void craft_directories(Crafter& craft) {
   const auto entry = [&](const char* name, std::size_t index, std::size_t at, std::uint64_t add,
                          const std::string& what) {
     craft.bytes(name, graph, what, [&](std::string& file) {
-      const std::size_t place = kDirectory + kEntry * index + at;
-      put(file, place, number_at<std::uint64_t>(file, place) + add);
+      const std::size_t position = kDirectory + kEntry * index + at;
+      put(file, position, number_at<std::uint64_t>(file, position) + add);
     });
   };
   const char* const names[] = {"facts",     "user ids",   "item ids",    "user rows",

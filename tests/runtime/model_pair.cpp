@@ -85,7 +85,7 @@ std::vector<ToyOptions> all_kinds() {
         add(toy_graph(layers), precision, layout);
       add(toy_ngcf(), precision, layout);
       ToyOptions materialised;
-      materialised.backbone = FileBackbone::kNgcf;
+      materialised.backbone = BackboneId::kNgcf;
       add(materialised, precision, layout);
       add(toy_ncf(), precision, layout);
       ToyOptions wide = toy_ncf();
@@ -94,7 +94,7 @@ std::vector<ToyOptions> all_kinds() {
     }
   }
   ToyOptions materialised;
-  materialised.backbone = FileBackbone::kLightGcn;
+  materialised.backbone = BackboneId::kLightGcn;
   kinds.push_back(materialised);
   kinds.push_back(toy_graph(16));
   // Weights for more columns than any row has.
@@ -107,8 +107,8 @@ std::vector<ToyOptions> all_kinds() {
 }
 
 std::string kind_name(const ToyOptions& options) {
-  return std::string(kBackboneNames.at(static_cast<std::size_t>(options.backbone))) +
-         std::to_string(options.layers) + std::string(precision_name(options.precision)) +
+  return std::string(backbone_traits(options.backbone).name) + std::to_string(options.layers) +
+         std::string(precision_name(options.precision)) +
          (options.layout == RowLayout::kPrefix ? "prefix" : "masked");
 }
 

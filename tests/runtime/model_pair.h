@@ -9,7 +9,7 @@
 
 namespace bet::test {
 
-// A model beside the same computed by hand.
+// A model, and the same model computed by hand in doubles.
 struct Pair {
   explicit Pair(const ToyOptions& options);
 
@@ -18,16 +18,16 @@ struct Pair {
   const std::vector<std::string>& users() const { return toy.model.users.ids; }
   const std::vector<std::string>& items() const { return toy.model.items.ids; }
   std::set<std::string> seen(std::size_t user) const;
-  bool has_vectors() const { return toy.model.backbone != FileBackbone::kNcf; }
+  bool has_vectors() const { return toy.model.backbone != BackboneId::kNcf; }
 
-  // By hand, under the indices of the toy. A cosine by the lengths as stored, in 11 bits.
+  // Computed by hand, by the indices of the toy. Cosines use the lengths as stored, in 11 bits.
   double score(std::size_t user, std::size_t item) const;
   double cosine(std::size_t item, std::size_t other) const;
 
   ToyModel toy;
   std::vector<std::byte> bytes;
   Model model;
-  Vectors vectors;  // of ncf: rows
+  Vectors vectors;  // with ncf: the rows
 };
 
 // Every backbone, way of serving, precision and layout.

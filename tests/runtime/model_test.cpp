@@ -28,8 +28,8 @@ using test::ToyOptions;
 
 constexpr double kNear = 2e-5;
 
-// That `answer` is the k best by `scores` (by item) without those left out; which of two nearly
-// equal items comes first is open.
+// Expects `answer` to be the k best by `scores` (by item) without those left out; two nearly equal
+// items may come in either order.
 void expect_best(const std::vector<ScoredItem>& answer, const std::vector<double>& scores,
                  const std::vector<std::string>& items, const std::set<std::string>& left_out,
                  std::size_t k) {
@@ -77,7 +77,7 @@ void expect_users_by_hand(const Pair& pair) {
   }
 }
 
-// What the given items, which may stand there more than once, give each item.
+// The score of each item for the given items, which may contain an item more than once.
 std::vector<double> scores_for(const Pair& pair, const std::vector<std::size_t>& given) {
   std::vector<double> scores;
   for (std::size_t other = 0; other < pair.items().size(); ++other) {
@@ -161,7 +161,7 @@ void expect_true_summary(const ToyOptions& options) {
 
   const Model::Summary summary = pair.model.summary();
   const bool graph = options.serving == Serving::kGraph;
-  EXPECT_EQ(summary.backbone, kBackboneNames.at(static_cast<std::size_t>(options.backbone)));
+  EXPECT_EQ(summary.backbone, backbone_traits(options.backbone).name);
   EXPECT_EQ(summary.serving, graph ? "graph" : "materialised");
   EXPECT_EQ(summary.precision, precision_name(options.precision));
   EXPECT_EQ(summary.layout, options.layout == RowLayout::kPrefix ? "prefix" : "masked");
@@ -192,7 +192,7 @@ void expect_true_summary(const ToyOptions& options) {
   EXPECT_EQ(pair.model.weights().size(), pair.toy.model.weights.size());
   if (!header.has_weights()) {
     EXPECT_EQ(summary.opened_bytes, 0U);
-  } else if (options.backbone == FileBackbone::kNgcf) {
+  } else if (options.backbone == BackboneId::kNgcf) {
     EXPECT_EQ(summary.opened_bytes,
               4 * (weights + (pair.users().size() + pair.items().size()) * pair.model.dimension()));
   } else {
@@ -328,6 +328,34 @@ TEST(Model, TellsWhatIsUnknown) {
   }
 }
 
+TEST(Model, ErrorsCarryTheirKind) {
+  const auto kind_of = [](const auto& action) -> std::optional<ErrorKind> {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return std::nullopt;
+  };
+  const Pair pair((ToyOptions()));
+  const Model& model = pair.model;
+  const std::string_view user = pair.users()[0];
+  const std::string_view nothing[] = {"what", "no"};
+  std::vector<std::string_view> unknown;
+  EXPECT_EQ(kind_of([&] { model.recommend("nobody", 3); }), ErrorKind::kNotFound);
+  EXPECT_EQ(kind_of([&] { model.user_vector("nobody"); }), ErrorKind::kNotFound);
+  EXPECT_EQ(kind_of([&] { model.score(user, "what"); }), ErrorKind::kNotFound);
+  EXPECT_EQ(kind_of([&] { model.recommend_for_items(nothing, 3); }), ErrorKind::kNotFound);
+  EXPECT_EQ(kind_of([&] { model.recommend_for_known_items(nothing, 3, unknown); }),
+            ErrorKind::kNotFound);
+  EXPECT_EQ(kind_of([&] { model.recommend_for_items({}, 3); }), ErrorKind::kBadInput);
+  EXPECT_EQ(kind_of([&] { model.user_id(7); }), ErrorKind::kBadInput);
+  EXPECT_EQ(kind_of([&] { Model::from_bytes({}); }), ErrorKind::kBadInput);
+  const Pair ncf(test::toy_ncf());
+  EXPECT_EQ(kind_of([&] { ncf.model.user_vector("nobody"); }), ErrorKind::kBadInput)
+      << "there are no vectors, of whomever";
+}
+
 TEST(Model, AnswersABatchUserByUser) {
   const Pair pair(test::toy_graph(2));
   const std::string_view users[] = {pair.users()[3], "nobody", pair.users()[0]};
@@ -340,9 +368,9 @@ TEST(Model, AnswersABatchUserByUser) {
       const auto alone = pair.model.recommend(users[i], 4, seen);
       EXPECT_EQ(answers[i].error, "");
       ASSERT_EQ(answers[i].items.size(), alone.size());
-      for (std::size_t place = 0; place < alone.size(); ++place) {
-        EXPECT_EQ(answers[i].items[place].item, alone[place].item);
-        EXPECT_EQ(answers[i].items[place].score, alone[place].score);
+      for (std::size_t rank = 0; rank < alone.size(); ++rank) {
+        EXPECT_EQ(answers[i].items[rank].item, alone[rank].item);
+        EXPECT_EQ(answers[i].items[rank].score, alone[rank].score);
       }
     }
   }
@@ -352,18 +380,18 @@ TEST(Model, AnswersABatchUserByUser) {
 TEST(Model, LeavesOutUnknownItemsAndNamesThem) {
   for (const ToyOptions& options : {ToyOptions(), test::toy_graph(2), test::toy_ncf()}) {
     const Pair pair(options);
-    const std::string_view known[] = {pair.items()[2], pair.items()[0]};
-    const std::string_view mixed[] = {"what", known[0], "", known[1], "what"};
+    const std::string_view present[] = {pair.items()[2], pair.items()[0]};
+    const std::string_view mixed[] = {"what", present[0], "", present[1], "what"};
     std::vector<std::string_view> unknown = {"from before"};
     const auto answer = pair.model.recommend_for_known_items(mixed, 5, unknown);
     EXPECT_EQ(unknown, (std::vector<std::string_view>{"what", "", "what"}));
-    const auto expected = pair.model.recommend_for_items(known, 5);
+    const auto expected = pair.model.recommend_for_items(present, 5);
     ASSERT_EQ(answer.size(), expected.size());
     for (std::size_t i = 0; i < answer.size(); ++i) {
       EXPECT_EQ(answer[i].item, expected[i].item);
       EXPECT_EQ(answer[i].score, expected[i].score);
     }
-    pair.model.recommend_for_known_items(known, 5, unknown);
+    pair.model.recommend_for_known_items(present, 5, unknown);
     EXPECT_TRUE(unknown.empty());
     EXPECT_NE(
         error_of([&] { pair.model.recommend_for_known_items({}, 5, unknown); }).find("empty list"),

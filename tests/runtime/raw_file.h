@@ -9,8 +9,8 @@
 
 namespace bet::test {
 
-// A model file by docs/format.md, without a line of src/runtime: what it says can be wrong in any
-// way and still has right checksums.
+// A model file as docs/format.md defines it, written without src/runtime: its contents can be wrong
+// in any way and still have right checksums.
 struct RawFile {
   std::uint32_t version = 1;
   std::uint32_t users = 0, items = 0, max_dim = 0;
@@ -25,8 +25,7 @@ struct RawFile {
 // A good file in its parts.
 RawFile take_apart(const std::string& file);
 
-// Gives header, directory and sections, as far as they lie in the file, the checksums that fit
-// them.
+// Sets the checksums of header, directory and sections, as far as they lie in the file.
 void sign(std::string& file);
 
 // "01 ff" and the like; text in quotes stands for itself.
@@ -35,7 +34,7 @@ std::string bytes_of(std::string_view hex);
 // By hand: bob (1, 2), al (3, -); x (0.5, -1), yy (-, -); bob has yy. Of size 2, fp32, prefix.
 std::string tiny_file();
 
-// A number, little-endian, at its place or at the end.
+// Writes a number, little-endian, at a position or at the end.
 template <typename T>
 void put(std::string& bytes, std::size_t at, T value) {
   bytes.replace(at, sizeof(T), reinterpret_cast<const char*>(&value), sizeof(T));

@@ -22,7 +22,7 @@ float random_value(test::Random& random) {
   return static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
 }
 
-// A stored value by the words of docs/format.md.
+// A stored value as docs/format.md defines it.
 double stored_value(Precision precision, const std::byte* row, std::uint32_t column) {
   switch (precision) {
     case Precision::kFloat32:
@@ -155,7 +155,7 @@ TEST(RowKernels, RowsOfWeightZeroAreNotRead) {
   }
 }
 
-// Rows of random values and falling sizes, some as large as allowed and some empty, with columns
+// Rows of random values and descending sizes, some as large as allowed and some empty, with columns
 // of their own where they are masked.
 struct Table {
   Table(const RowForm& form_, std::uint32_t count, test::Random& random) : form(form_) {
@@ -181,8 +181,8 @@ struct Table {
     rows.values = values;
   }
 
-  // Where the values of a row stand.
-  std::vector<std::uint32_t> places(std::size_t row) const {
+  // The positions of the stored values in a whole row.
+  std::vector<std::uint32_t> positions(std::size_t row) const {
     std::vector<std::uint32_t> result;
     for (std::uint32_t j = 0; j < rows.sizes[row]; ++j) {
       const std::uint32_t column = form.layout == RowLayout::kMasked ? rows.columns[row][j] : j;
@@ -193,9 +193,9 @@ struct Table {
     return result;
   }
   // The row as it would be without rounding.
-  std::vector<float> kept(std::size_t row) const {
+  std::vector<float> whole_row(std::size_t row) const {
     std::vector<float> result(rows.stride);
-    for (const std::uint32_t at : places(row)) result[at] = values[row * rows.stride + at];
+    for (const std::uint32_t at : positions(row)) result[at] = values[row * rows.stride + at];
     return result;
   }
 
@@ -241,7 +241,7 @@ TEST_P(Rows, ComeBackAsNearAsTheirPrecisionAllows) {
     for (std::uint32_t row = 0; row < count; ++row) {
       std::vector<float> decoded(width, 9.0F);
       section.decode(row, decoded);
-      const std::vector<float> wanted = table.kept(row);
+      const std::vector<float> wanted = table.whole_row(row);
       float largest = 0;
       for (const float value : wanted) largest = std::max(largest, std::abs(value));
       const float levels = precision_ == Precision::kInt8 ? 127.0F : 7.0F;
@@ -310,7 +310,7 @@ TEST_P(Rows, RoundedAsStoredIsWhatIsReadBack) {
     section.decode(row, decoded);
     std::vector<float> rounded;
     std::vector<float> read;
-    for (const std::uint32_t at : table.places(row)) {
+    for (const std::uint32_t at : table.positions(row)) {
       rounded.push_back(table.values[row * table.rows.stride + at]);
       read.push_back(decoded[at]);
     }
@@ -335,7 +335,7 @@ TEST_P(Rows, NoneAndOnlyEmptyOnes) {
   }
 }
 
-// A backbone's weights need not have columns that no row keeps.
+// The weights of a backbone need no columns that no row stores.
 TEST_P(Rows, AreAsWideAsTheLastColumnThatIsKept) {
   RowsToStore rows;
   rows.stride = 6 * per_column_;

@@ -6,7 +6,7 @@
 namespace bet::test {
 namespace {
 
-// Where a toy's random values come from.
+// Uniform in [-1, 1].
 float random_value(Random& random) {
   return static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
 }
@@ -25,21 +25,20 @@ void make_side(const SideOptions& options, Random& random, SideToWrite& side,
   for (std::uint32_t index = 0; index < options.count; ++index) {
     side.ids.push_back(options.prefix + std::to_string(index * 7919 % 1000));
     const std::uint32_t size = index == 1 ? 0 : random() % (columns + 1);
-    std::vector<std::uint32_t> kept;
+    std::vector<std::uint32_t> columns_of_row;
     for (std::uint32_t column = 0; column < columns; ++column) {
-      // Masked: each of the columns that are left is taken with the chance that makes `size` of
-      // them.
-      const bool keep =
-          options.form.layout == RowLayout::kPrefix
-              ? column < size
-              : random() % (columns - column) < size - static_cast<std::uint32_t>(kept.size());
-      if (keep) kept.push_back(column);
+      // Masked: selection sampling, so that exactly `size` columns are taken.
+      const bool keep = options.form.layout == RowLayout::kPrefix
+                            ? column < size
+                            : random() % (columns - column) <
+                                  size - static_cast<std::uint32_t>(columns_of_row.size());
+      if (keep) columns_of_row.push_back(column);
     }
     side.sizes.push_back(size);
-    if (options.form.layout == RowLayout::kMasked) side.columns.push_back(kept);
+    if (options.form.layout == RowLayout::kMasked) side.columns.push_back(columns_of_row);
     std::vector<double> row(side.stride);
     std::vector<float> stored(side.stride, 1e30F);
-    for (const std::uint32_t column : kept) {
+    for (const std::uint32_t column : columns_of_row) {
       for (std::uint32_t at = column * per_column; at < (column + 1) * per_column; ++at) {
         stored[at] = random_value(random);
         row[at] = stored[at];
@@ -60,7 +59,7 @@ void add_weights(const ToyOptions& options, std::uint32_t width, Random& random,
     for (float& value : one.values) value = random_value(random);
     weights.push_back(one);
   };
-  if (options.backbone == FileBackbone::kNcf) {
+  if (options.backbone == BackboneId::kNcf) {
     add("hidden.user", width, full);
     add("hidden.item", width, full);
     add("hidden.bias", 1, full);
@@ -78,7 +77,7 @@ void add_weights(const ToyOptions& options, std::uint32_t width, Random& random,
 
 ToyOptions toy_graph(std::uint8_t layers) {
   ToyOptions options;
-  options.backbone = FileBackbone::kLightGcn;
+  options.backbone = BackboneId::kLightGcn;
   options.serving = Serving::kGraph;
   options.layers = layers;
   return options;
@@ -86,13 +85,13 @@ ToyOptions toy_graph(std::uint8_t layers) {
 
 ToyOptions toy_ngcf() {
   ToyOptions options = toy_graph(3);
-  options.backbone = FileBackbone::kNgcf;
+  options.backbone = BackboneId::kNgcf;
   return options;
 }
 
 ToyOptions toy_ncf() {
   ToyOptions options;
-  options.backbone = FileBackbone::kNcf;
+  options.backbone = BackboneId::kNcf;
   return options;
 }
 

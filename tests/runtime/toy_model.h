@@ -18,13 +18,13 @@ struct ToyOptions {
   std::uint32_t users = 7;
   std::uint32_t items = 9;
   std::uint32_t max_dim = 5;
-  FileBackbone backbone = FileBackbone::kMf;
+  BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
   bool interactions = true;
-  // Of ngcf by graph and ncf: columns that the weights take at least. As many as rows have: 0.
+  // Ngcf by graph and ncf: the weights take at least so many columns. 0: as many as rows have.
   std::uint32_t spare_columns = 0;
   std::uint32_t seed = 1;
 
@@ -35,8 +35,8 @@ ToyOptions toy_graph(std::uint8_t layers);  // of lightgcn
 ToyOptions toy_ngcf();                      // by graph
 ToyOptions toy_ncf();
 
-// Random rows, among them empty ones; the last user and the last item have no interactions. What
-// lies in columns that are not kept must not be read: it is huge.
+// Random rows, among them empty ones; the last user and the last item have no interactions. Columns
+// that are not stored have huge values, which must not be read.
 struct ToyModel {
   explicit ToyModel(const ToyOptions& options);
   ToyModel(const ToyModel&) = delete;
@@ -46,7 +46,7 @@ struct ToyModel {
 
   ModelToWrite model;
   std::vector<float> user_values, item_values;
-  Matrix user_rows, item_rows;  // as kept, with all values of a row
+  Matrix user_rows, item_rows;  // as stored, with all values of a row
 };
 
 struct Vectors {
@@ -57,20 +57,20 @@ struct Vectors {
 Vectors propagate(const Matrix& user_rows, const Matrix& item_rows,
                   const std::vector<std::vector<std::uint32_t>>& items_of, int layers);
 
-// The same for ngcf, by the words of docs/format.md.
+// The same for ngcf, as docs/format.md defines it.
 Vectors propagate_ngcf(const Matrix& user_rows, const Matrix& item_rows, const ModelToWrite& model);
 
-// Of any kind of model with these rows; of ncf, which has none, the rows.
+// The vectors of any kind of model with these rows; with ncf, which has none, the rows.
 Vectors vectors_by_hand(const ModelToWrite& model, const Matrix& user_rows,
                         const Matrix& item_rows);
 
-// A score of ncf from two rows, by the words of docs/format.md.
+// A score of ncf from two rows, as docs/format.md defines it.
 double ncf_score(const std::vector<double>& user_row, const std::vector<double>& item_row,
                  const std::vector<DenseWeights>& weights);
 
 double dot(const std::vector<double>& a, const std::vector<double>& b);
 
-// Memory that ends with the bytes, so that the address sanitizer sees a read behind them.
+// Memory that ends with the bytes, so that the address sanitizer reports a read past them.
 std::vector<std::byte> exact_bytes(const std::string& file);
 
 }  // namespace bet::test

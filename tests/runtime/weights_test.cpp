@@ -1,4 +1,4 @@
-// Weights that a writer or a file may get wrong, and what models that have some say.
+// Wrong weights, given to the writer or in a file, and the summary of models with weights.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -95,7 +95,7 @@ void refuse_reading(const ToyOptions& options, const std::string& text,
   }
 }
 
-// Where a matrix's rows stand in the section; its columns follow.
+// The position of a matrix's number of rows in the section; that of its columns follows.
 std::size_t shape_at(const RawFile& raw, const std::string& name) {
   for (const auto& [kind, bytes] : raw.sections) {
     if (kind == kWeights) return bytes.find(name) + name.size();

@@ -13,7 +13,7 @@ using test::error_of;
 using test::ToyModel;
 using test::ToyOptions;
 
-// What `change` makes of a good model, as an error.
+// The error of writing a good model after `change`.
 std::string refused(const ToyOptions& options, const std::function<void(ModelToWrite&)>& change) {
   ToyModel toy(options);
   EXPECT_NO_THROW(toy.encode());
@@ -43,17 +43,18 @@ TEST(Writer, RefusesWhatNoReaderWouldTake) {
   }
   expect(plain, "layers", [](ModelToWrite& m) { m.layers = 1; });
   expect(graph, "layers", [](ModelToWrite& m) { m.layers = 17; });
-  expect(graph, "serving by graph for mf", [](ModelToWrite& m) { m.backbone = FileBackbone::kMf; });
+  expect(graph, "serving by graph for mf", [](ModelToWrite& m) { m.backbone = BackboneId::kMf; });
   expect(graph, "interactions of 0", [](ModelToWrite& m) { m.items_of.clear(); });
   expect(masked, "columns of 0", [](ModelToWrite& m) { m.users.columns.clear(); });
-  const auto kept = [](ModelToWrite& m) {
+  const auto nonempty = [](ModelToWrite& m) {
     std::size_t i = 0;
     while (m.users.sizes[i] == 0) ++i;
     return i;
   };
   expect(masked, "must ascend and be below 5",
-         [&](ModelToWrite& m) { m.users.columns[kept(m)].back() = 1000; });
-  expect(masked, "must ascend", [&](ModelToWrite& m) { m.users.columns[kept(m)].push_back(4); });
+         [&](ModelToWrite& m) { m.users.columns[nonempty(m)].back() = 1000; });
+  expect(masked, "must ascend",
+         [&](ModelToWrite& m) { m.users.columns[nonempty(m)].push_back(4); });
   expect(plain, "is given twice", [](ModelToWrite& m) { m.users.ids[1] = m.users.ids[0]; });
 }
 

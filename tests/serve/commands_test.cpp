@@ -1,4 +1,4 @@
-// The commands of bet-serve that look at a file, and what they say of it.
+// The commands of bet-serve that inspect a file, and what they print.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -122,7 +122,7 @@ TEST(TableAndBudget, NameTheFactThatIsMissingOrOfAnotherType) {
 
 class Commands : public testing::Test {
  protected:
-  // Of a command that goes well.
+  // A command that succeeds.
   static std::string output(const std::vector<std::string>& line) {
     const ProgramResult result = run_bet_serve(line);
     EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -182,6 +182,22 @@ TEST(Handlers, NameWhatIsWrong) {
                "the body is not valid JSON: error at byte 2");
 }
 
+TEST(Handlers, TheKindOfAnErrorDecidesTheStatus) {
+  Metrics metrics;
+  const auto status_of = [&](ErrorKind kind) {
+    const Handlers handlers(
+        [&]() -> std::shared_ptr<const Model> { throw Error("a reason", kind); }, metrics);
+    HttpRequest request;
+    request.method = "GET";
+    request.path = "/model";
+    return handlers.answer(request).status;
+  };
+  EXPECT_EQ(status_of(ErrorKind::kBadInput), 400);
+  EXPECT_EQ(status_of(ErrorKind::kBudget), 400);
+  EXPECT_EQ(status_of(ErrorKind::kNotFound), 404);
+  EXPECT_EQ(status_of(ErrorKind::kInternal), 500);
+}
+
 TEST(Handlers, EachRouteKnowsItsMethods) {
   const ServedToy toy;
   for (const char* const path :

@@ -1,4 +1,5 @@
-// `bet-serve http` as a program: its answers beside those of the other commands, and its signals.
+// `bet-serve http` as a program: its answers, compared with those of the other commands, and its
+// signals.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -60,7 +61,8 @@ TEST_F(HttpProgram, StopsOnSigtermWithRequestsAnsweredAndExitsWithZero) {
   EXPECT_EQ(idle.get("/healthz").status, 200);
   RawClient arriving(server.address());
   arriving.send("GET /healthz HTTP/1.1\r\nHo");
-  EXPECT_EQ(idle.get("/healthz").status, 200);  // what came before is known to the server
+  EXPECT_EQ(idle.get("/healthz").status,
+            200);  // the server has seen the connections before this one
   server.signal(SIGTERM);
   EXPECT_TRUE(idle.is_ended());
   arriving.send("st: x\r\n\r\n");

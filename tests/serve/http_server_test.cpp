@@ -61,7 +61,7 @@ class GatedApplication : public HttpApplication {
   bool is_open_ = false;
 };
 
-// Until what another thread counts has the value; fails the test after half a minute.
+// Waits until a counter of another thread has the value; fails the test after half a minute.
 void wait_until(const std::atomic<std::uint64_t>& value, std::uint64_t wanted) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (value != wanted) {
@@ -209,7 +209,7 @@ TEST_F(HttpServerTest, SlowRequestsAreCutOffAndHoldUpNobody) {
   RawClient half = client();
   half.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nab");
   RawClient slow = client();
-  std::thread dripping([&] {  // a byte now and then does not extend the time
+  std::thread dripping([&] {  // a slow trickle does not extend the time
     slow.send("GET /");
     while (slow.send("a")) std::this_thread::sleep_for(milliseconds(20));
   });

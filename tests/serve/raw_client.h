@@ -23,13 +23,13 @@ class RawClient {
   // "127.0.0.1:8080" or "[::1]:8080"
   explicit RawClient(const std::string& address);
 
-  // False if the other side does not take it any more.
+  // False if the server has closed the connection.
   bool send(std::string_view bytes);
   // The next answer, by its Content-Length; `without_body` for HEAD.
   RawAnswer receive(bool without_body = false);
   // Whether the other side has ended the connection; waits for that or for a byte.
   bool is_ended();
-  // Breaks off so that the other side gets an error.
+  // Resets the connection.
   void reset();
   RawAnswer get(std::string_view target) {
     send_get(target);

@@ -1,4 +1,4 @@
-// What stands in a query and in a POST's body.
+// The parameters of a query and of a POST's body.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 using test::error_of;
 
 TEST(QueryOfARequest, IsDecodedToAnyBytes) {
-  const Query query = parse_query("user=a%20b+c%2B%26%3d&k=&flag&&%6b2=%00%fF");
+  const QueryParameters query = parse_query("user=a%20b+c%2B%26%3d&k=&flag&&%6b2=%00%fF");
   EXPECT_EQ(query.size(), 4);
   EXPECT_EQ(query.at("user"), "a b c+&=");
   EXPECT_EQ(query.at("k"), "");

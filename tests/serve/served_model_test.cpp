@@ -45,7 +45,7 @@ TEST(ServedModel, TakesUpAGoodFileAndRefusesABadOne) {
   const std::shared_ptr<const Model> before = served.current();
   const auto scores = [](const Model& model) { return model.user_vector(model.user_id(2)); };
 
-  folder.write("m.bet", second);  // written over: what is served lies in memory
+  folder.write("m.bet", second);  // overwritten: the served model is in memory
   EXPECT_EQ(served.current(), before);
   served.reload_soon();
   EXPECT_EQ(reloads.next(), "");

@@ -20,7 +20,7 @@ inline std::string served_toy_bytes(std::uint32_t seed = 1) {
   return toy.encode();
 }
 
-// It and its handlers, without a socket.
+// The model and its handlers, without a socket.
 class ServedToy {
  public:
   ServedToy() : bytes_(exact_bytes(served_toy_bytes())), model_(Model::from_bytes(bytes_)) {}
@@ -46,7 +46,7 @@ class ServedToy {
   std::vector<std::byte> bytes_;
   Model model_;
   Metrics metrics_;
-  // The model is owned here: what is handed out owns nothing.
+  // This object owns the model: the pointers it gives out own nothing.
   Handlers handlers_{
       [this] { return std::shared_ptr<const Model>(std::shared_ptr<void>(), &model_); }, metrics_};
 };

@@ -12,13 +12,14 @@ namespace bet::test {
 // `bet-serve http` in a process of its own; killed with the object.
 class ServerProcess {
  public:
-  // These arguments behind `http`; does not wait.
+  // Starts `bet-serve http` with these arguments; does not wait.
   explicit ServerProcess(const std::vector<std::string>& arguments);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  // Until stderr has the text `count` times; false if the process ends before, or after a minute.
+  // Waits until stderr has the text `count` times; false if the process ends before, or after a
+  // minute.
   bool wait_for(const std::string& text, int count = 1) const;
   std::string said() const { return read_file(folder_ / "stderr"); }
   std::string address() const;  // from the line that says that it serves

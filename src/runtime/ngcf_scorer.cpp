@@ -1,17 +1,16 @@
-#include "runtime/ngcf.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "runtime/dense_kernels.h"
+#include "runtime/dot_scorer.h"
 #include "runtime/parallel.h"
 #include "runtime/weight_section.h"
 
 namespace bet {
 namespace {
 
-constexpr std::uint32_t kLayers = 3;
+constexpr std::uint32_t kLayers = backbone_traits(BackboneId::kNgcf).layers;
 constexpr float kNegativeSlope = 0.2F;
 constexpr float kSmallestLength = 1e-12F;
 // Rows at once: a multiple of the product's own tiles, little enough to stay in a core's cache.
@@ -22,19 +21,20 @@ struct Neighbours {
   std::vector<std::uint64_t> begins;  // [rows + 1]
   std::vector<std::uint32_t> rows;
 
-  explicit Neighbours(const NgcfTable& table)
-      : begins(std::size_t{table.num_users} + table.num_items + 1) {
-    table.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
+  explicit Neighbours(const ScorerInput& input)
+      : begins(std::size_t{input.header.num_users} + input.header.num_items + 1) {
+    const std::uint32_t num_users = input.header.num_users;
+    input.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
       begins[user + std::size_t{1}] += items.size();
-      for (const std::uint32_t item : items) ++begins[table.num_users + std::size_t{item} + 1];
+      for (const std::uint32_t item : items) ++begins[num_users + std::size_t{item} + 1];
     });
     for (std::size_t row = 1; row < begins.size(); ++row) begins[row] += begins[row - 1];
     rows.resize(begins.back());
     std::vector<std::uint64_t> ends(begins.begin(), begins.end() - 1);
-    table.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
+    input.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
       for (const std::uint32_t item : items) {
-        rows[ends[user]++] = table.num_users + item;
-        rows[ends[table.num_users + std::size_t{item}]++] = user;
+        rows[ends[user]++] = num_users + item;
+        rows[ends[num_users + std::size_t{item}]++] = user;
       }
     });
   }
@@ -51,18 +51,20 @@ struct Layer {
   std::uint32_t to = 0;    // first column that is written; dense.outputs of them
 };
 
+// Fills the vectors layer by layer. On all cores; the result is the same on any number of them.
 class Materialiser {
  public:
-  Materialiser(const NgcfTable& table, std::vector<float>& vectors)
-      : neighbours_(table),
+  // `vectors`: [users, then items; stride], with the table's columns filled in.
+  Materialiser(const ScorerInput& input, std::size_t stride, std::vector<float>& vectors)
+      : neighbours_(input),
         vectors_(vectors),
-        num_rows_(std::size_t{table.num_users} + table.num_items),
-        stride_(std::size_t{table.width} + kLayers * std::size_t{table.full}),
+        num_rows_(std::size_t{input.header.num_users} + input.header.num_items),
+        stride_(stride),
         blocks_((num_rows_ + kBlock - 1) / kBlock),
         threads_(threads_for(blocks_)) {
-    const std::size_t inputs = 2 * std::size_t{std::max(table.width, table.full)};
-    inputs_.resize(threads_ * kBlock * inputs);
-    outputs_.resize(threads_ * kBlock * std::size_t{table.full});
+    const std::uint32_t dim = input.header.max_dim;
+    inputs_.resize(threads_ * kBlock * 2 * std::size_t{std::max(input.width, dim)});
+    outputs_.resize(threads_ * kBlock * std::size_t{dim});
   }
 
   void run(const Layer& layer) {
@@ -134,33 +136,53 @@ class Materialiser {
   std::vector<float> inputs_, outputs_;  // of each thread
 };
 
-}  // namespace
-
-std::vector<float> ngcf_vectors(const NgcfTable& table, const std::vector<DenseWeights>& weights) {
-  const std::size_t stride = std::size_t{table.width} + kLayers * std::size_t{table.full};
-  std::vector<float> vectors((std::size_t{table.num_users} + table.num_items) * stride);
-  float* at = vectors.data();
-  for (std::uint32_t row = 0; row < table.num_users; ++row, at += stride) {
-    table.users.decode(row, {at, table.width});
-  }
-  for (std::uint32_t row = 0; row < table.num_items; ++row, at += stride) {
-    table.items.decode(row, {at, table.width});
-  }
+std::vector<Layer> make_layers(const ScorerInput& input) {
+  const std::uint32_t dim = input.header.max_dim;
   std::vector<Layer> layers;
   for (std::uint32_t index = 0; index < kLayers; ++index) {
     const std::string name = "layer" + std::to_string(index + 1);
-    const std::uint32_t columns = index == 0 ? table.width : table.full;
+    const std::uint32_t columns = index == 0 ? input.width : dim;
     Layer layer;
-    layer.dense = {named_weights(weights, name + ".weight").data(),
-                   named_weights(weights, name + ".bias").data(), 2 * columns, table.full};
-    layer.from = index == 0 ? 0 : table.width + (index - 1) * table.full;
+    layer.dense = {named_weights(input.weights, name + ".weight").data(),
+                   named_weights(input.weights, name + ".bias").data(), 2 * columns, dim};
+    layer.from = index == 0 ? 0 : input.width + (index - 1) * dim;
     layer.to = layer.from + columns;
     layers.push_back(layer);
   }
-  Materialiser materialiser(table, vectors);
+  return layers;
+}
+
+// The vectors of all rows: [users, then items; stride].
+std::vector<float> ngcf_vectors(const ScorerInput& input, std::size_t stride) {
+  std::vector<float> vectors((std::size_t{input.header.num_users} + input.header.num_items) *
+                             stride);
+  float* at = vectors.data();
+  for (const RowSection* side : {&input.users, &input.items}) {
+    for (std::uint32_t row = 0; row < side->num_rows(); ++row, at += stride) {
+      side->decode(row, {at, input.width});
+    }
+  }
+  const std::vector<Layer> layers = make_layers(input);
+  Materialiser materialiser(input, stride, vectors);
   for (const Layer& layer : layers) materialiser.run(layer);
   materialiser.normalise(layers);
   return vectors;
+}
+
+}  // namespace
+
+// NGCF by graph: the vectors of all rows, W + 3 D columns each, are made when the file is opened
+// (docs/format.md, "What is served").
+std::unique_ptr<const Scorer> make_ngcf_scorer(const ScorerInput& input) {
+  const FileHeader& header = input.header;
+  const std::uint32_t columns = input.width + kLayers * header.max_dim;
+  std::vector<float> vectors = ngcf_vectors(input, columns);
+  const std::span<const float> all(vectors);
+  const std::size_t of_users = std::size_t{header.num_users} * columns;
+  RowSection users(all.first(of_users), header.num_users, columns);
+  RowSection items(all.subspan(of_users), header.num_items, columns);
+  return std::make_unique<const DotScorer>(std::move(users), std::move(items), input.norms,
+                                           std::move(vectors));
 }
 
 }  // namespace bet

@@ -1,10 +1,12 @@
-#include "runtime/graph_propagation.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/scorer.h"
+
 namespace bet {
 namespace {
+
+// LightGCN for one request, without the vectors of all rows. A is the normalised adjacency.
 
 void scale_by(const std::vector<float>& factors, std::vector<float>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= factors[i];
@@ -40,10 +42,11 @@ void to_items(const InteractionSection& interactions, const std::vector<float>& 
   scale_by(root, items_out);
 }
 
-}  // namespace
-
-// Users lead to items and items to users, so with weights on one side only, one pass over the
-// lists goes two layers: from items to users and on.
+// weights <- (I + A + .. + A^layers) weights / (layers + 1): the share of every row in the vector
+// that is asked for. Only users or only items have weights before.
+//
+// Users lead to items and items to users, so with weights on one side only, one pass over the lists
+// is two layers: from items to users and back to items.
 void spread_weights(const InteractionSection& interactions, int layers, Scratch& scratch) {
   const std::vector<float>& root = interactions.item_root();
   std::vector<float>& now = scratch.other_items;  // the items' part of A^layer weights
@@ -57,7 +60,7 @@ void spread_weights(const InteractionSection& interactions, int layers, Scratch&
     now = scratch.item_weights;
   }
   for (; layer < layers; layer += 2) {
-    const bool goes_on = layer + 1 < layers;
+    const bool ends_at_users = layer + 1 == layers;
     scale_by(root, now);
     scratch.items.assign(root.size(), 0.0F);
     interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
@@ -66,11 +69,11 @@ void spread_weights(const InteractionSection& interactions, int layers, Scratch&
       for (const std::uint32_t item : items) gathered += now[item];
       const float user_root = 1.0F / std::sqrt(static_cast<float>(items.size()));
       scratch.user_weights[user] += gathered * user_root;
-      if (!goes_on || gathered == 0) return;
+      if (ends_at_users || gathered == 0) return;
       const float given = gathered * user_root * user_root;
       for (const std::uint32_t item : items) scratch.items[item] += given;
     });
-    if (!goes_on) break;
+    if (ends_at_users) break;
     scale_by(root, scratch.items);
     std::swap(now, scratch.items);
     add(now, scratch.item_weights);
@@ -80,18 +83,20 @@ void spread_weights(const InteractionSection& interactions, int layers, Scratch&
   for (float& weight : scratch.item_weights) weight *= mean;
 }
 
+// scores <- the items' part of (I + A + .. + A^layers) (users, scores) / (layers + 1)
+//
 // By Horner's rule, and only the side that the next layer needs: users, items, users, .., items.
 void gather_scores(const InteractionSection& interactions, int layers, Scratch& scratch) {
   const std::vector<float>& root = interactions.item_root();
   std::vector<float>& own = scratch.other_items;  // the items' own part
   own = scratch.scores;
   int layer = 0;
-  if (layers % 2 != 0) {  // an odd way to the items begins with the users
+  if (layers % 2 != 0) {  // an odd number of steps to the items begins with the users
     to_items(interactions, scratch.users, scratch.items);
     add(scratch.items, scratch.scores);
     layer = 1;
   }
-  for (; layer < layers; layer += 2) {  // to the users and on to the items, in one pass
+  for (; layer < layers; layer += 2) {  // to the users and back to the items, in one pass
     scale_by(root, scratch.scores);
     scratch.items.assign(root.size(), 0.0F);
     interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
@@ -107,6 +112,73 @@ void gather_scores(const InteractionSection& interactions, int layers, Scratch& 
   }
   const float mean = 1.0F / static_cast<float>(layers + 1);
   for (float& score : scratch.scores) score *= mean;
+}
+
+class GraphScorer final : public VectorScorer {
+ public:
+  explicit GraphScorer(const ScorerInput& input)
+      : VectorScorer(input.norms),
+        users_(input.users),
+        items_(input.items),
+        interactions_(input.interactions),
+        layers_(input.header.layers),
+        width_(std::max(users_.width(), items_.width())) {}
+
+  std::uint32_t dimension() const override { return width_; }
+
+  void user_vector(std::uint32_t user, Scratch& scratch) const override {
+    reset_weights(scratch);
+    scratch.user_weights[user] = 1;
+    weighted_sum(scratch);
+  }
+
+  void item_vector(std::uint32_t item, Scratch& scratch) const override {
+    reset_weights(scratch);
+    scratch.item_weights[item] = 1;
+    weighted_sum(scratch);
+  }
+
+ private:
+  void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const override {
+    reset_weights(scratch);
+    for (const std::uint32_t item : items) {
+      scratch.item_weights[item] += 1 / static_cast<float>(items.size());
+    }
+    weighted_sum(scratch);
+  }
+
+  void score_query(Scratch& scratch) const override {
+    scratch.scores.resize(items_.num_rows());
+    items_.dots(scratch.query, scratch.scores);
+    scratch.users.resize(users_.num_rows());
+    users_.dots(scratch.query, scratch.users);
+    gather_scores(interactions_, layers_, scratch);
+  }
+
+  void reset_weights(Scratch& scratch) const {
+    scratch.user_weights.assign(users_.num_rows(), 0.0F);
+    scratch.item_weights.assign(items_.num_rows(), 0.0F);
+  }
+
+  // The sum of the vectors of users or of items by their weights, which are overwritten.
+  void weighted_sum(Scratch& scratch) const {
+    spread_weights(interactions_, layers_, scratch);
+    scratch.query.assign(width_, 0.0F);
+    users_.add(scratch.user_weights, scratch.query);
+    items_.add(scratch.item_weights, scratch.query);
+  }
+
+  const RowSection& users_;
+  const RowSection& items_;
+  const InteractionSection& interactions_;
+  int layers_;
+  std::uint32_t width_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Scorer> make_graph_scorer(const ScorerInput& input) {
+  return std::make_unique<const GraphScorer>(input);
 }
 
 }  // namespace bet

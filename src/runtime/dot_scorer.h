@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/scorer.h"
+
+namespace bet {
+
+// Scores from vectors in memory: those of the file, or those computed when it was opened.
+class DotScorer final : public VectorScorer {
+ public:
+  // `values`: the memory that the rows are views of, where that is not the file.
+  DotScorer(RowSection users, RowSection items, const NormSection& norms,
+            std::vector<float> values = {});
+
+  std::uint32_t dimension() const override { return width_; }
+  void user_vector(std::uint32_t user, Scratch& scratch) const override;
+  void item_vector(std::uint32_t item, Scratch& scratch) const override;
+  std::uint64_t bytes() const override { return values_.size() * sizeof(float); }
+
+ private:
+  void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const override;
+  void score_query(Scratch& scratch) const override;
+
+  std::vector<float> values_;
+  RowSection users_, items_;
+  std::uint32_t width_;
+};
+
+}  // namespace bet

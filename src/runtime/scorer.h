@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bet/model.h"
+#include "runtime/interaction_section.h"
+#include "runtime/model_file.h"
+#include "runtime/norm_section.h"
+#include "runtime/row_section.h"
+#include "runtime/scratch.h"
+
+namespace bet {
+
+// The sections of an open file that scores are computed from.
+struct ScorerInput {
+  const FileHeader& header;
+  const RowSection& users;
+  const RowSection& items;
+  const NormSection& norms;
+  const InteractionSection& interactions;  // empty where the file has none
+  const std::vector<DenseWeights>& weights;
+  std::uint32_t width = 0;  // W of the weights, 0 without weights
+};
+
+class VectorScorer;
+
+// Turns the rows of a file into scores, in the way of its backbone. Scores of all items are written
+// to scratch.scores, [items] by row. Any number of threads may call it, each with its own scratch.
+class Scorer {
+ public:
+  virtual ~Scorer() = default;
+
+  // The scores of all items for a user.
+  virtual void score_for_user(std::uint32_t user, Scratch& scratch) const = 0;
+  // Those for somebody who has these items and is not in the file.
+  virtual void score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const = 0;
+  // The cosine of all items to this one.
+  virtual void score_similar(std::uint32_t item, Scratch& scratch) const = 0;
+  // The score of a single item.
+  virtual float score(std::uint32_t user, std::uint32_t item, Scratch& scratch) const = 0;
+
+  // Null where scores are not dot products of vectors.
+  virtual const VectorScorer* vectors() const { return nullptr; }
+  // Memory that it has filled, beside the file's own.
+  virtual std::uint64_t bytes() const { return 0; }
+};
+
+// Scores that are the dot products of vectors. Vectors are written to scratch.query, [dimension()].
+class VectorScorer : public Scorer {
+ public:
+  virtual std::uint32_t dimension() const = 0;
+  virtual void user_vector(std::uint32_t user, Scratch& scratch) const = 0;
+  virtual void item_vector(std::uint32_t item, Scratch& scratch) const = 0;
+
+  void score_for_user(std::uint32_t user, Scratch& scratch) const final;
+  void score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const final;
+  void score_similar(std::uint32_t item, Scratch& scratch) const final;
+  float score(std::uint32_t user, std::uint32_t item, Scratch& scratch) const final;
+  const VectorScorer* vectors() const final { return this; }
+
+ protected:
+  explicit VectorScorer(const NormSection& norms) : norms_(norms) {}
+
+ private:
+  // The mean of these items' vectors.
+  virtual void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const = 0;
+  // scratch.query . the vector of every item
+  virtual void score_query(Scratch& scratch) const = 0;
+
+  const NormSection& norms_;
+};
+
+// The one that the file's backbone and serving need. The sections must outlive it.
+std::unique_ptr<const Scorer> make_scorer(const ScorerInput& input);
+
+// One each of the kinds of scorers, by the file of the same name.
+std::unique_ptr<const Scorer> make_dot_scorer(const ScorerInput& input);
+std::unique_ptr<const Scorer> make_graph_scorer(const ScorerInput& input);
+std::unique_ptr<const Scorer> make_ngcf_scorer(const ScorerInput& input);
+std::unique_ptr<const Scorer> make_ncf_scorer(const ScorerInput& input);
+
+}  // namespace bet
