@@ -1,12 +1,9 @@
 """The tables of docs/results.md and docs/studies, each a function of the committed result files."""
-import pathlib
 import statistics
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-import measure  # noqa: E402  (the rank correlation is computed in one place)
-import measure_lengths  # noqa: E402
-from results.lines import Paper, one, read, select, text_file  # noqa: E402
+import measure
+import measure_lengths
+from results.lines import Paper, one, read, select, text_file
 
 NAMES = {"gowalla": "Gowalla", "yelp2018": "Yelp2018", "lightgcn": "LightGCN", "ngcf": "NGCF",
          "ncf": "NCF", "mf": "MF"}
