@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""debian_changelog.py CHANGELOG.md MAINTAINER OUT.gz: the change log as Debian wants to have it.
-The date of a version stands in brackets in its heading; an unreleased one has the time of the
-build (SOURCE_DATE_EPOCH where that is set)."""
+"""debian_changelog.py CHANGELOG.md MAINTAINER OUT.gz: writes the change log in Debian's format.
+The date of a version is in brackets in its heading; an unreleased one gets the time of the build
+(SOURCE_DATE_EPOCH where that is set). Headings within a version are left out."""
 
 import email.utils
 import datetime
@@ -13,6 +13,7 @@ import textwrap
 import time
 
 HEADING = re.compile(r"^## (\S+) \((\S+)\)$", re.MULTILINE)
+SUBHEADING = re.compile(r"^### .*$", re.MULTILINE)
 
 
 def entry(version, when, points, maintainer):
@@ -31,7 +32,7 @@ def entry(version, when, points, maintainer):
 
 def main(source, maintainer, target):
     with open(source, encoding="utf-8") as file:
-        _, *parts = HEADING.split(file.read())  # version, date, text, version, ..
+        _, *parts = HEADING.split(SUBHEADING.sub("", file.read()))  # version, date, text, version, ..
     if not parts:
         sys.exit(f"debian_changelog.py: {source} has no heading '## VERSION (DATE)'")
     entries = [entry(version, when, re.split(r"^\* ", text, flags=re.MULTILINE)[1:], maintainer)

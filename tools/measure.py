@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the experiments that docs/results.md speaks of and keeps one JSON line for each.
+"""Runs the experiments of docs/results.md and writes one JSON line for each.
 
   tools/measure.py BET DATA_FOLDER OUT.jsonl GROUP [DEVICE]     runs what OUT does not have yet
   tools/measure.py table OUT.jsonl                              the lines as a Markdown table
 
-GROUP is a name of GROUPS below. A line holds the command, the seconds it took and the run's report;
-runs that are there already are left alone and a broken-off one (its folder is OUT.run) is gone on
-with; the seconds of such a line are those since it was, and it says so.
+GROUP is a name of GROUPS below. A line holds the command, the commit of the working tree (where there
+is git), the seconds the run took and its report. Runs that OUT has already are skipped. An interrupted
+run (its folder is OUT.run) is resumed; its line says so, and its seconds are those since then.
+tools/make_results.py makes the tables of the documentation from these lines.
 """
 import functools
 import json
@@ -18,7 +19,7 @@ import time
 
 
 def search_runs(_lines):
-    """The search beside the trivial rule and random selection; and all without a least size."""
+    """The search, random selection and the trivial rule, each with a least size of 1 and of 0."""
     for data in ("gowalla", "yelp2018"):
         for budget in ("5%", "10%", "20%"):
             for seed in (1, 2, 3) if (data, budget) == ("gowalla", "5%") else (1,):
@@ -43,20 +44,20 @@ def backbone_runs(backbone, _lines):
 
 
 def rule_runs(data, _lines):
-    """LightGCN by the search as it is since it begins with the rules."""
+    """The search with `--effort paper`, which begins with the rules."""
     for budget in ("10%", "5%", "20%"):
         yield data, ["--budget", budget, "--effort", "paper"]
 
 
 def least_size_runs(data, _lines):
-    """The search with empty rows in half of its plans, its default with a graph, and in none."""
+    """The search with empty rows in half of its plans (the default with a graph) and in none."""
     for budget in ("10%", "5%", "20%"):
         yield data, ["--method", "bet", "--budget", budget]
         yield data, ["--method", "bet", "--budget", budget, "--min-dim", "1"]
 
 
 BUDGETED = ("es", "mr", "sided", "frequency", "magnitude", "pep", "bet")
-UNBUDGETED = ("esapn", "optembed")  # their size is what they reach
+UNBUDGETED = ("esapn", "optembed")  # they choose their own size
 
 
 def method_runs(data, _lines):
@@ -94,8 +95,8 @@ def dense_method_runs(_lines):
 
 
 def lineup_runs(lines):
-    """All methods on the demo data, three seeds; the search also at the sizes that those reach which
-    cannot be given one."""
+    """All methods on the demo data, three seeds; the search also at the sizes that the methods without
+    a budget reach."""
     for seed in ("1", "2", "3"):
         for budget in ("5%", "10%"):
             for method in (*BUDGETED, "ciess"):
@@ -129,7 +130,7 @@ def measure(bet, folder, out, group, device):
         command = ["fit", data, *options, "--device", device]
         if command in [line["command"] for line in lines]:
             continue
-        # A run that was broken off is gone on with if it is this one.
+        # An interrupted run is resumed if it has this command.
         whose, run = work / "command.json", work / "run"
         resumed = (whose.exists() and json.loads(whose.read_text()) == command
                    and (run / "config.toml").exists())
@@ -140,16 +141,16 @@ def measure(bet, folder, out, group, device):
         source = data if data == "demo" else f"{folder}/{data}"
         what = ["resume", run] if resumed else ["fit", source, *command[2:], "--out", run]
         start = time.perf_counter()
-        # Of its own session: Ctrl-C, which lets a fit end with what it has, is for this program.
+        # In a session of its own: Ctrl-C is for this program, and would make the fit finish early.
         result = subprocess.run([bet, *what, "--quiet", "--json"], capture_output=True, text=True,
                                 start_new_session=True)
         if result.returncode != 0:
             sys.exit(f"{' '.join(command)}: {result.stderr}")
-        line = {"command": command, "seconds": round(time.perf_counter() - start, 2),
+        line = {"command": command, **commit(), "seconds": round(time.perf_counter() - start, 2),
                 **({"resumed": True} if resumed else {}),
                 "report": short(json.loads(result.stdout))}
         if line["report"]["interrupted"]:
-            sys.exit(f"{' '.join(command)}: was told to end early; remove {work}")
+            sys.exit(f"{' '.join(command)}: the run ended early; remove {work}")
         lines.append(line)
         with path.open("a") as file:
             file.write(json.dumps(line) + "\n")
@@ -157,8 +158,16 @@ def measure(bet, folder, out, group, device):
         print(row(line), flush=True)
 
 
+def commit():
+    """The commit and its date, as fields of a line; none without git."""
+    if not shutil.which("git"):
+        return {}
+    git = subprocess.run(["git", "log", "-1", "--format=%h %cs"], capture_output=True, text=True)
+    return dict(zip(("commit", "date"), git.stdout.split()))
+
+
 def short(report):
-    """What of a report is worth keeping: the trials without what can be drawn again."""
+    """The report without the parts of its trials that can be drawn again."""
     keys = ("iteration", "strategy", "user_share", "fitness", "predicted")
     round_off = lambda value: round(value, 5) if isinstance(value, float) else value
     report["trials"] = [{key: round_off(t[key]) for key in keys} for t in report["trials"]]
@@ -214,4 +223,5 @@ def main():
     measure(bet, folder, out, group, sys.argv[5] if len(sys.argv) == 6 else "cpu")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Trains small data sets with every backbone and five seeds, and keeps one JSON line for each run.
+"""Trains every backbone on small data sets with five seeds, and writes one JSON line for each run.
 
   tools/measure_lengths.py run BET DATA_FOLDER OUT.jsonl GROUP [DEVICE [JOBS]]   runs what OUT does not have yet
-  tools/measure_lengths.py table BEFORE.jsonl AFTER.jsonl                        two versions as a Markdown table
 
-GROUP: `first`, the data sets on which the rule for the length of a schedule was made, or `fresh`, others for its
-check. DATA_FOLDER is as ../shared/data; the synthetic sets are made by BET, the small ones of Gowalla and
-Yelp2018 are their first 2,000 users. JOBS runs are made at a time (default 1), each with one thread.
+GROUP: `first`, the data sets on which the rule for the length of a schedule was chosen, or `fresh`, others that
+test it. DATA_FOLDER has the layout of ../shared/data; BET generates the synthetic sets, and gowalla-2000 and
+yelp2018-2000 are the first 2,000 users of their set. JOBS runs are made at a time (default 1), each with one thread.
+tools/make_results.py makes the tables of the documentation from these lines.
 """
 import concurrent.futures
 import json
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,7 @@ def read(path):
 
 
 def source(bet, folder, work, name):
-    """The path of a data set, which is made in `work` if it is not there as it is."""
+    """The path of a data set; those that are no files of DATA_FOLDER are written to `work`."""
     if name in SYNTHETIC:
         options = ("--users", "--items", "--interactions", "--clusters", "--seed")
         subprocess.run([bet, "data", "synth", f"{work}/{name}.csv",
@@ -88,34 +87,9 @@ def run(bet, folder, out, group, device="cpu", jobs="1"):
                 pass
 
 
-def cell(lines):
-    """Mean, and standard deviation over the seeds in percent of it."""
-    recalls = [line["recall"] for line in lines]
-    mean = statistics.mean(recalls)
-    return mean, f"{mean:.4f} ± {100 * statistics.pstdev(recalls) / mean:.1f} %"
-
-
-def table(before, after):
-    before, after = read(before), read(after)
-    print("| backbone, method | data | before | now | change | lengths now |\n|---|---|---|---|---|---|")
-    for backbone in BACKBONES:
-        for method in METHODS:
-            for data in [name for names in GROUPS.values() for name in names]:
-                old, new = ([line for line in lines if (line["data"], line["backbone"], line["method"])
-                             == (data, backbone, method)] for lines in (before, after))
-                if not old or not new:
-                    continue
-                (old_mean, old_text), (new_mean, new_text) = cell(old), cell(new)
-                lengths = sorted({line["steps"]["best"] for line in new})
-                print(f"| {backbone}, `{method}` | {data} | {old_text} | {new_text} "
-                      f"| {100 * (new_mean / old_mean - 1):+.1f} % | {', '.join(map(str, lengths))} |")
-
-
 def main():
     if len(sys.argv) in (6, 7, 8) and sys.argv[1] == "run" and sys.argv[5] in GROUPS:
         run(*sys.argv[2:])
-    elif len(sys.argv) == 4 and sys.argv[1] == "table":
-        table(*sys.argv[2:])
     else:
         sys.exit(__doc__)
 

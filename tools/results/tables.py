@@ -1,0 +1,454 @@
+"""The tables of docs/results.md and docs/studies, each a function of the committed result files."""
+import statistics
+
+import measure
+import measure_lengths
+from results.lines import Paper, one, read, select, text_file
+
+NAMES = {"gowalla": "Gowalla", "yelp2018": "Yelp2018", "lightgcn": "LightGCN", "ngcf": "NGCF",
+         "ncf": "NCF", "mf": "MF"}
+BUDGETS = ("5%", "10%", "20%")
+BUDGETED = ("es", "mr", "sided", "frequency", "magnitude", "pep", "ciess", "bet")
+
+
+def markdown(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def percent(text):
+    """"5%" -> "5 %"."""
+    return text.replace("%", " %")
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def commits(runs):
+    return ", ".join(unique(run.commit for run in runs))
+
+
+def seed_text(runs):
+    by_data = {}
+    for run in runs:
+        by_data.setdefault(NAMES.get(run.data, run.data), set()).add(run.seed)
+    groups = {data: ", ".join(map(str, sorted(seeds))) for data, seeds in by_data.items()}
+    if set(groups.values()) == {"1"}:
+        return "Seed 1, one run for each figure, so no spread. "
+    if len(set(groups.values())) == 1:
+        return f"Seeds {next(iter(groups.values()))}. "
+    return f"Seeds {'; '.join(f'{seeds} ({data})' for data, seeds in groups.items())}. "
+
+
+def footer(runs, folder="results", timing=False):
+    """A line below a table: seeds and spread (unless it has times alone), device, commits and files."""
+    dated = unique(f"{run.commit} ({run.date})" if run.date else run.commit for run in runs)
+    links = [f"[{name}]({folder}/{name})" for name in unique(run.file for run in runs)]
+    torch = unique(run.report["versions"]["torch"] for run in runs if "versions" in run.report)
+    library = f", LibTorch {' and '.join(torch)}" if torch else ""
+    return (f"*{'' if timing else seed_text(runs)}"
+            f"Device: {' and '.join(unique(run.device for run in runs))}{library}. "
+            f"{'Commit' if len(dated) == 1 else 'Commits'}: {', '.join(dated)}. "
+            f"{'File' if len(links) == 1 else 'Files'}: {', '.join(links)}.*")
+
+
+def table(header, rows, runs, folder="results", timing=False):
+    return markdown(header, rows) + "\n\n" + footer(runs, folder, timing)
+
+
+def reached(run):
+    """The share of the full table in brackets where it is not the budget."""
+    share = run.report["used"].get("share")
+    if share is None:
+        return ""
+    asked = float(run.budget[:-1]) / 100 if run.budget.endswith("%") else None
+    return "" if asked is not None and abs(share - asked) < 5e-5 else f" ({100 * share:.2f} %)"
+
+
+def quality(run):
+    return f"{run.recall():.4f} / {run.ndcg():.4f}" if run else ""
+
+
+def mean_spread(values):
+    """Mean, and standard deviation over the seeds in percent of it."""
+    mean = statistics.mean(values)
+    return f"{mean:.4f} ± {100 * statistics.pstdev(values) / mean:.1f} %"
+
+
+# --- docs/results.md --------------------------------------------------------------------------
+
+
+def methods(data):
+    """Test R@20 of every method with LightGCN at the paper's budgets."""
+    paper = Paper()
+    ciess = [run for run in read("h200/methods-ciess.jsonl") if "--memory-weight" not in run.options]
+    runs = read(f"h200/methods-{data}.jsonl") + ciess
+    rows, used = [], []
+    for method in BUDGETED:
+        row, of_row = [f"`{method}`"], []
+        for budget in BUDGETS:
+            run = one(runs, data=data, method=method, budget=budget)
+            of_row.append(run)
+            row += [f"{run.recall():.4f}{reached(run)}",
+                    paper.value(data, "lightgcn", method, budget)]
+        rows.append(row + [commits(of_row)])
+        used += of_row
+    header = ["method"] + [cell for b in BUDGETS for cell in (percent(b), "paper")] + ["commit"]
+    return table(header, rows, used)
+
+
+def own_size():
+    """The methods that cannot be given a budget."""
+    paper = Paper()
+    rows, used = [], []
+    for data, backbone, name in (("gowalla", "lightgcn", "methods-gowalla"),
+                                 ("yelp2018", "lightgcn", "methods-yelp2018"),
+                                 ("gowalla", "ngcf", "methods-dense"),
+                                 ("gowalla", "ncf", "methods-dense")):
+        for method in ("esapn", "optembed"):
+            run = one(read(f"h200/{name}.jsonl"), backbone=backbone, method=method)
+            used.append(run)
+            rows.append([f"{NAMES[data]}, {NAMES[backbone]}", f"`{method}`",
+                         f"{100 * run.report['used']['share']:.2f} %", f"{run.recall():.4f}",
+                         percent(paper.share(data, backbone, method)),
+                         paper.value(data, backbone, method, ""), run.commit])
+    return table(["data, backbone", "method", "share reached", "test R@20", "paper: share",
+                  "paper: R@20", "commit"], rows, used)
+
+
+def full_size():
+    runs = [(run, "fast, two pairs per user") for run in select(read("h200/fits.jsonl"), method="full")]
+    runs += [(run, "paper") for run in read("h200/paper-full.json")]
+    rows = [[NAMES[run.data], schedule, f"{run.report['steps']['final']:,}", f"{run.recall('validation'):.4f}",
+             quality(run), f"{run.report['seconds']['final']:.2f}",
+             f"{run.report['seconds']['total']:.2f}"] for run, schedule in runs]
+    return table(["data", "schedule", "steps", "validation R@20", "test R@20 / N@20",
+                  "final training, s", "whole run, s"], rows, [run for run, _ in runs])
+
+
+def backbones():
+    """NGCF and NCF: equal sizes and the search."""
+    paper, runs = Paper(), read("h200/backbones.jsonl")
+    rows = []
+    for data in ("gowalla", "yelp2018"):
+        for backbone in ("ngcf", "ncf"):
+            for budget in BUDGETS:
+                row = [f"{NAMES[data]}, {NAMES[backbone]}, {percent(budget)}"]
+                of_row = []
+                for method in ("es", "bet"):
+                    run = one(runs, data=data, backbone=backbone, budget=budget, method=method)
+                    of_row.append(run)
+                    row += [" / ".join(paper.value(data, backbone, method, budget, metric)
+                                       for metric in ("recall@20", "ndcg@20")), quality(run),
+                            f"{run.fields['seconds']:.0f}"]
+                rows.append(row + [f"{of_row[0].commit}; {of_row[1].commit}"])
+    return table(["data, backbone, budget", "paper's ES", "`es`", "s", "paper's BET", "`bet`", "s",
+                  "commit (`es`; `bet`)"], rows, runs)
+
+
+def methods_dense():
+    """Every method with NGCF and NCF at 10 % on Gowalla."""
+    paper = Paper()
+    # The search with NGCF was measured again with the runs by backbone.
+    runs = read("h200/methods-dense.jsonl") + select(read("h200/backbones.jsonl"), method="bet",
+                                                     backbone="ngcf", data="gowalla", budget="10%")
+    rows, used = [], []
+    for method in BUDGETED:
+        row = [f"`{method}`"]
+        of_row = []
+        for backbone in ("ngcf", "ncf"):
+            run = one(runs, method=method, backbone=backbone)
+            of_row.append(run)
+            row += [f"{run.recall():.4f}{reached(run)}", paper.value("gowalla", backbone, method, "10%")]
+        rows.append(row + ["; ".join(unique(run.commit for run in of_row))])
+        used += of_row
+    return table(["method", "NGCF", "paper", "NCF", "paper", "commit (NGCF; NCF if it differs)"], rows,
+                 used)
+
+
+SEARCH_COLUMNS = ("by default", "`--min-dim 1`", "`--effort paper`")
+
+
+def search_runs(data, budget):
+    """The search in the three settings of SEARCH_COLUMNS, at the newest commit."""
+    sources = (f"methods-{data}", "least-size", "search-rules")
+    return [one(read(f"h200/{name}.jsonl"), data=data, budget=budget, method="bet") for name in sources]
+
+
+def validation_and_test(run):
+    return f"{run.recall('validation'):.4f}: {run.recall():.4f}"
+
+
+def search_options():
+    rows, used = [], []
+    for data in ("gowalla", "yelp2018"):
+        for budget in BUDGETS:
+            runs = search_runs(data, budget)
+            rows.append([f"{NAMES[data]} {percent(budget)}", *map(validation_and_test, runs)])
+            used += runs
+    return table(["data, budget", *SEARCH_COLUMNS], rows, used)
+
+
+def small_data():
+    """Every backbone on small data sets: mean and standard deviation over five seeds."""
+    runs = read("h200/lengths.jsonl")
+    datasets = measure_lengths.GROUPS["first"]
+    rows = []
+    for backbone in measure_lengths.BACKBONES:
+        for method in measure_lengths.METHODS:
+            cells = [select(runs, backbone=backbone, method=method, data=data) for data in datasets]
+            rows.append([f"{NAMES[backbone]}, `{method}`",
+                         *(mean_spread([run.fields["recall"] for run in cell]) for cell in cells)])
+    return table(["backbone, method", *datasets], rows, runs)
+
+
+def milliseconds(value):
+    if value is None:
+        return ""
+    digits = 0 if value >= 100 else 1 if value >= 20 else 2 if value >= 1 else 3
+    return f"{value:,.{digits}f}"
+
+
+PEER_NAMES = {"lightgcn_step_128": "LightGCN training step, width 128",
+              "lightgcn_step_48": "LightGCN training step, width 48",
+              "lightgcn_step_6": "LightGCN training step, width 6",
+              "full_ranking_top20": "ranking of all items for all users, top 20",
+              "ngcf_step_128": "NGCF training step, width 128",
+              "ncf_step_128": "NCF training step, width 128",
+              "ncf_full_ranking": "NCF ranking of all items for all users, top 20"}
+
+
+def gpu_peers():
+    runs = read("h200/peers.jsonl") + read("h200/peers-dense.jsonl")
+    rows = []
+    for run in runs:
+        fields = run.fields
+        peers = {key: fields[key] for key in ("CSR", "COO", "PyG", "PyTorch") if key in fields}
+        csr = peers.get("CSR", peers.get("PyTorch"))
+        rows.append([PEER_NAMES[fields["name"]], milliseconds(fields["ours_ms"]), milliseconds(csr),
+                     milliseconds(peers.get("COO")), milliseconds(peers.get("PyG")),
+                     f"{min(peers.values()) / fields['ours_ms']:.1f}", run.commit])
+    return table(["milliseconds", "bet", "PyTorch (CSR or dense)", "PyTorch COO", "PyG",
+                  "fastest peer / bet", "commit"], rows, runs, timing=True)
+
+
+def gpu_joined():
+    """Several models trained in one table: the lines of Google Benchmark."""
+    text, run = text_file("h200/bench.txt")
+    rows = []
+    for line in text.splitlines():
+        name, value, unit = line.split()[:3]
+        if name.startswith("lightgcn_step_joined/"):
+            rows.append([name.split("/")[1], f"{value} {unit}"])
+    return table(["models of width 12 trained together", "one step"], rows, [run], timing=True)
+
+
+# --- docs/studies -----------------------------------------------------------------------------
+
+STUDY = "../results"
+
+VARIANTS = {"fast 60k x 32 shared, 300 steps": "2 per user, 32 shared negatives, 300 steps",
+            "fast 60k x 32 shared, 400 steps": "2 per user, 32 shared negatives, 400 steps",
+            "fast 60k x 32 shared, 600 steps, lr 0.08":
+                "2 per user, 32 shared negatives, 600 steps, rate 0.08",
+            "150k x 32 shared, 300 steps": "5 per user, 32 shared negatives, 300 steps",
+            "150k x 32 shared, 400 steps": "**5 per user, 32 shared negatives, 400 steps**",
+            "150k x 1 own, 800 steps, lr 0.06": "5 per user, 1 own negative, 800 steps, rate 0.06",
+            "60k x 32 shared, interactions, 400 steps":
+                "2 per user, drawn by interactions, 32 shared negatives, 400 steps"}
+
+
+def schedule_variants():
+    runs = read("h200/schedule.jsonl")
+    columns = (("gowalla", 6), ("gowalla", 12), ("gowalla", 128), ("yelp2018", 12), ("yelp2018", 128))
+    rows = []
+    for variant, name in VARIANTS.items():
+        row = [name]
+        for data, width in columns:
+            cell = [run.fields for run in runs if (run.data, run.fields["width"],
+                                                   run.fields["variant"]) == (data, width, variant)]
+            row.append(f"{statistics.mean(f['eval'] for f in cell):.4f}, "
+                       f"{statistics.mean(f['train_seconds'] for f in cell):.2f} s" if cell else "")
+        rows.append(row)
+    return table(["variant", *(f"{NAMES[data]} {width}" for data, width in columns)], rows, runs, STUDY)
+
+
+def first_fits():
+    runs = read("h200/fits.jsonl")
+    rows = []
+    for run in runs:
+        seconds = run.report["seconds"]
+        rows.append([NAMES[run.data], percent(run.budget) or "full", f"{run.recall('validation'):.4f}",
+                     quality(run), f"{seconds['final']:.2f}", f"{seconds['total']:.2f}"])
+    return table(["data", "budget", "validation R@20", "test R@20 / N@20", "final training, s",
+                  "whole run, s"], rows, runs, STUDY)
+
+
+def lengths(before, after):
+    old, new = read(f"h200/{before}.jsonl"), read(f"h200/{after}.jsonl")
+    names = [name for group in measure_lengths.GROUPS.values() for name in group]
+    rows = []
+    for backbone in measure_lengths.BACKBONES:
+        for method in measure_lengths.METHODS:
+            for data in names:
+                cells = [[run.fields for run in select(runs, backbone=backbone, method=method, data=data)]
+                         for runs in (old, new)]
+                if not all(cells):
+                    continue
+                recalls = [[fields["recall"] for fields in cell] for cell in cells]
+                change = statistics.mean(recalls[1]) / statistics.mean(recalls[0]) - 1
+                steps = sorted({fields["steps"]["best"] for fields in cells[1]})
+                rows.append([f"{NAMES[backbone]}, `{method}`", data, *map(mean_spread, recalls),
+                             f"{100 * change:+.1f} %", ", ".join(map(str, steps))])
+    return table(["backbone, method", "data", "before", "after", "change", "lengths after"], rows,
+                 old + new, STUDY)
+
+
+FINAL_VARIANTS = {"as before": "as before",
+                  "3/16 and 3/8 measured": "more measurements: also at 3/16 and 3/8 of the schedule",
+                  "passes": "as many passes over the data instead of steps",
+                  "both": "**both**",
+                  "both, empty rows and fixed rules (575888e)":
+                      "both, with empty rows and fixed rules in the search"}
+
+
+def final_training():
+    runs = read("synth-final-training.jsonl")
+    rows = []
+    for variant, name in FINAL_VARIANTS.items():
+        row = [name]
+        for method in ("sided", "es", "bet"):
+            means = []
+            for budget in BUDGETS[:2]:
+                cell = [run.fields["test recall@20"] for run in runs
+                        if run.fields["variant"] == variant
+                        and f"--method {method} --budget {budget} " in run.fields["command"] + " "]
+                means += [f"{statistics.mean(cell):.4f}"] if cell else []
+            row.append(", ".join(means))
+        rows.append(row)
+    return table(["variant", "`sided` 5 %, 10 %", "`es` 5 %, 10 %", "`bet` 5 %, 10 %"], rows, runs, STUDY)
+
+
+def _first_search():
+    """(data, budget, seed) and its runs of the first study, by column."""
+    runs, literal = read("h200/search.jsonl"), read("h200/search-literal.jsonl")
+    keys = [(run.data, run.budget, run.seed) for run in literal]
+    for data, budget, seed in keys:
+        here = select(runs, data=data, budget=budget, seed=seed)
+        kind = {"bet": [], "random": [], "sided": [], "empty": [], "users": []}
+        for run in here:
+            least_zero = "--min-dim" in run.options and "0" in run.options
+            name = ("random" if "random" in run.options else
+                    "users" if run.method == "sided" and least_zero else
+                    "sided" if run.method == "sided" else "empty" if least_zero else "bet")
+            kind[name].append(run)
+        row = {name: found[0] for name, found in kind.items() if len(found) == 1}
+        row["literal"] = one(literal, data=data, budget=budget, seed=seed)
+        yield (data, budget, seed), row
+
+
+def first_search():
+    paper = Paper()
+    rows, used = [], []
+    for (data, budget, seed), row in _first_search():
+        published = " / ".join(paper.value(data, "lightgcn", "bet", budget, metric)
+                               for metric in ("recall@20", "ndcg@20"))
+        runs = [row[name] for name in ("bet", "random", "sided", "empty", "users", "literal")]
+        rows.append([f"{NAMES[data]} {percent(budget)}, {seed}", published, *map(quality, runs)])
+        used += runs
+    return table(["data, budget, seed", "paper's BET", "`bet`, `--min-dim 1`", "`--selection random`",
+                  "`sided`, users' share 0.9", "`bet`, `--min-dim 0`", "users only",
+                  "predictor as published"], rows, used, STUDY)
+
+
+def first_search_cost():
+    rows, used = [], []
+    correlation = lambda run: f"{measure.rank_correlation(run.report['trials']):.2f}"
+    for (data, budget, seed), row in _first_search():
+        run, seconds = row["bet"], row["bet"].report["seconds"]
+        times = ", ".join(f"{seconds[phase]:.1f}" for phase in ("pretrain", "search", "retrain", "final"))
+        rows.append([f"{NAMES[data]} {percent(budget)}, {seed}", f"{times}, {run.fields['seconds']:.1f}",
+                     f"{seconds['search_waited']:.2f}", f"{run.report['peak_rss_bytes'] / 1e9:.2f}",
+                     run.report["chosen"]["largest_size"], correlation(run), correlation(row["empty"]),
+                     correlation(row["literal"])])
+        used += [run, row["empty"], row["literal"]]
+    return table(["data, budget, seed", "pretraining, search, retraining, final, whole run, s",
+                  "probes waited, s", "peak memory, GB", "largest size", "rank correlation",
+                  "with `--min-dim 0`", "predictor as published"], rows, used, STUDY)
+
+
+def search_versions():
+    first = {(key[0], key[1]): row["bet"] for key, row in _first_search() if key[2] == 1}
+    rows, used = [], []
+    for data in ("gowalla", "yelp2018"):
+        for budget in BUDGETS:
+            spread = one(read("h200/search-spread.jsonl"), data=data, budget=budget)
+            runs = [first[data, budget], spread, *search_runs(data, budget)]
+            rows.append([f"{NAMES[data]} {percent(budget)}", *map(validation_and_test, runs)])
+            used += runs
+    return table(["data, budget", "first study, `--min-dim 1`, `--effort paper`",
+                  "rules spread over the shares", *(f"now, {name}" for name in SEARCH_COLUMNS)], rows,
+                 used, STUDY)
+
+
+def _by_seed(runs):
+    values = [run.recall() for run in sorted(runs, key=lambda run: run.seed)]
+    return f"{', '.join(f'{v:.4f}' for v in values)}; mean {statistics.mean(values):.4f}"
+
+
+def demo_lineup():
+    runs = read("demo-lineup.jsonl")
+    rows, used = [], []
+    for method in BUDGETED:
+        cells = [select(runs, method=method, budget=budget) for budget in ("5%", "10%")]
+        rows.append([f"`{method}`", *map(_by_seed, cells), commits(cells[0] + cells[1])])
+        used += cells[0] + cells[1]
+    return table(["method", "5 %", "10 %", "commit"], rows, used, STUDY)
+
+
+def demo_own_size():
+    runs = read("demo-lineup.jsonl")
+    rows, used = [], []
+    for method in ("esapn", "optembed"):
+        own = sorted(select(runs, method=method), key=lambda run: run.seed)
+        same = [one(runs, method="bet", seed=run.seed, budget=f"{run.report['used']['params']}p")
+                for run in own]
+        shares = ", ".join(f"{100 * run.report['used']['share']:.2f} %" for run in own)
+        rows.append([f"`{method}`", shares, _by_seed(own), _by_seed(same)])
+        used += own + same
+    return table(["method", "share reached", "test R@20", "`bet` at that size"], rows, used, STUDY)
+
+
+def ciess_weight():
+    runs = select(read("h200/methods-ciess.jsonl"), data="gowalla", budget="20%")
+    weight = lambda run: (run.options[run.options.index("--memory-weight") + 1]
+                          if "--memory-weight" in run.options else "1 (the default)")
+    rows = [[weight(run), f"{run.recall('validation'):.4f}", f"{run.recall():.4f}{reached(run)}", run.commit]
+            for run in runs]
+    return table(["λ (`--memory-weight`)", "validation R@20", "test R@20", "commit"], rows, runs, STUDY)
+
+
+TABLES = {
+    "methods-gowalla": lambda: methods("gowalla"),
+    "methods-yelp2018": lambda: methods("yelp2018"),
+    "own-size": own_size,
+    "full-size": full_size,
+    "backbones": backbones,
+    "methods-dense": methods_dense,
+    "search-options": search_options,
+    "small-data": small_data,
+    "gpu-peers": gpu_peers,
+    "gpu-joined": gpu_joined,
+    "schedule-variants": schedule_variants,
+    "first-fits": first_fits,
+    "lengths-first": lambda: lengths("lengths-before", "lengths"),
+    "lengths-fresh": lambda: lengths("lengths-fresh-before", "lengths-fresh"),
+    "final-training": final_training,
+    "first-search": first_search,
+    "first-search-cost": first_search_cost,
+    "search-versions": search_versions,
+    "demo-lineup": demo_lineup,
+    "demo-own-size": demo_own_size,
+    "ciess-weight": ciess_weight,
+}
