@@ -32,7 +32,8 @@ Dataset DataOptions::load() const {
 }
 
 Split DataOptions::split_of(Dataset& dataset) const {
-  return make_split(dataset, parse_split_kind(split), split_seed);
+  return make_split(std::move(dataset.interactions), dataset.num_items(), parse_split_kind(split),
+                    split_seed);
 }
 
 }  // namespace bet
