@@ -22,7 +22,7 @@ void split_random(benchmark::State& state) {
     state.PauseTiming();
     Dataset dataset = load_dataset(data_path());
     state.ResumeTiming();
-    benchmark::DoNotOptimize(make_split(dataset, SplitKind::kRandom, 1));
+    benchmark::DoNotOptimize(make_split(std::move(dataset), SplitKind::kRandom, 1));
   }
 }
 

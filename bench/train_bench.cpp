@@ -14,10 +14,7 @@ namespace bet::bench {
 namespace {
 
 const Split& split() {
-  static const Split parts = [] {
-    Dataset loaded = load_dataset(data_path());
-    return make_split(loaded, SplitKind::kRandom, 1);
-  }();
+  static const Split parts = make_split(load_dataset(data_path()), SplitKind::kRandom, 1);
   return parts;
 }
 

@@ -28,8 +28,7 @@ void run(const std::string& data, std::uint32_t width, int num_steps,
   use_huge_page_tensors();
   set_num_threads(0);
   std::filesystem::create_directories(out);
-  Dataset dataset = load_dataset(data);
-  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  const Split split = make_split(load_dataset(data), SplitKind::kRandom, 1);
   const Graph graph = make_graph(split, TrainingPart::kTrainAndValidation);
   std::vector<std::uint32_t> edges;
   for (UserId user = 0; user < split.num_users(); ++user) {

@@ -11,12 +11,12 @@ struct Decimal {
   std::uint64_t digits = 0;
   int scale = 0;
 
-  // floor(value * numerator / denominator), without rounding error; nothing if it needs > 64 bits.
+  // floor(value * numerator / denominator), without rounding error; nothing if it exceeds 64 bits.
   std::optional<std::uint64_t> times(std::uint64_t numerator, std::uint64_t denominator = 1) const;
 };
 
-// Nothing unless the whole text is digits with at most one point and a digit on both sides of it,
-// at most 18 digits in all. No sign, exponent or blank.
+// Nothing unless the whole text consists of digits, at most 18, and at most one point with digits
+// on both sides. No sign, exponent or blank.
 std::optional<Decimal> parse_decimal(std::string_view text);
 
 }  // namespace bet

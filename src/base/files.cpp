@@ -38,7 +38,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), tem
 AtomicFile::~AtomicFile() {
   if (file_ == nullptr) return;
   file_.reset();
-  std::error_code ignored;  // nothing more can be done about a leftover here
+  std::error_code ignored;  // a destructor cannot report that the file is left behind
   std::filesystem::remove(temporary_, ignored);
 }
 

@@ -7,8 +7,9 @@
 
 namespace bet {
 
-// A file that appears whole or not at all: written beside its name, renamed by commit(). Without a
-// commit the destructor removes what was written. Throws Error with path and system message.
+// A file that appears whole or not at all: it is written under a temporary name in the same folder
+// and renamed by commit(). Without a commit the destructor removes it. Throws an Error with path
+// and system message.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -18,7 +19,7 @@ class AtomicFile {
 
   void write(std::string_view bytes);
 
-  // Flushes to the disk and gives the file its name, replacing an older one.
+  // Flushes the file to the disk and gives it its name, replacing an older file.
   void commit();
 
  private:
@@ -34,8 +35,9 @@ class AtomicFile {
 // Writes a whole file by AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-// Removes a folder and all in it; nothing if it is not there. Not std::filesystem::remove_all:
-// PyTorch's builds of LibTorch export an older one, which crashes beside a newer C++ library.
+// Removes a folder and everything in it; does nothing if it does not exist. Not
+// std::filesystem::remove_all: PyTorch's builds of LibTorch export an older version of it, which
+// crashes when it is called together with a newer C++ library.
 void remove_tree(const std::filesystem::path& path);
 
 // The text of the last system error, for messages.

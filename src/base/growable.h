@@ -12,7 +12,7 @@ namespace bet {
 
 // A growing array of plain values for data that is large against the machine's memory. Unlike
 // std::vector it grows by realloc, which moves the pages of a large block instead of copying them:
-// the old and the new block never exist side by side, and pages not yet written cost nothing.
+// the old and the new block never exist at the same time, and pages not yet written take no memory.
 template <typename T>
 class Growable {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -43,13 +43,13 @@ class Growable {
     data_.get()[size_++] = value;
   }
 
-  // Makes room for `size` entries; what is new holds anything.
+  // Grows the array to `size` entries, if it is smaller; the new ones are not initialised.
   void grow_to(std::size_t size) {
     if (size > capacity_) reallocate(size);
     if (size > size_) size_ = size;
   }
 
-  // Cuts the array to its first `size` entries and gives the rest back.
+  // Cuts the array to its first `size` entries and frees the memory of the others.
   void shrink(std::size_t size) {
     size_ = size;
     reallocate(size > 0 ? size : 1);

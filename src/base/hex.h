@@ -5,7 +5,7 @@
 
 namespace bet {
 
-// Lower-case hexadecimal digits, two a byte.
+// Lower-case hexadecimal digits, two for each byte.
 inline std::string hex_text(std::span<const unsigned char> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

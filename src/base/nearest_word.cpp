@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string nearest_word(std::string_view written, std::span<const std::string> words) {
-  constexpr std::size_t kLeastPrefix = 2;
+  constexpr std::size_t kMinPrefix = 2;
   std::string nearest;
   std::size_t smallest = std::max<std::size_t>(written.size() / 3, 1) + 1;
   for (const std::string& word : words) {
@@ -37,7 +37,7 @@ std::string nearest_word(std::string_view written, std::span<const std::string> 
       nearest = word;
     }
   }
-  if (!nearest.empty() || written.size() < kLeastPrefix) return nearest;
+  if (!nearest.empty() || written.size() < kMinPrefix) return nearest;
   const auto longer = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
     return word.starts_with(written);
   });

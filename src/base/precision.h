@@ -7,7 +7,7 @@
 
 namespace bet {
 
-// How the values of a table are stored; int8 and int4 have one scale (2 bytes) a row. The numbers
+// How the values of a table are stored; int8 and int4 have one scale (2 bytes) per row. The numbers
 // are those of docs/format.md.
 enum class Precision : std::uint8_t { kFloat32 = 0, kFloat16 = 1, kInt8 = 2, kInt4 = 3 };
 
@@ -24,8 +24,8 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
   return std::nullopt;
 }
 
-// Bytes of the values of a row of `size` columns, without its scale. Always inlined: kernels of an
-// instruction set call it and must not leave a copy of it to others.
+// Bytes of the values of a row of `size` columns, without its scale. Always inlined: a copy
+// compiled for one kernel's instruction set must not be linked into code for another.
 [[gnu::always_inline]] constexpr std::uint64_t value_bytes(Precision precision,
                                                            std::uint64_t size) {
   switch (precision) {
@@ -41,6 +41,7 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
   return (size + 1) / 2;
 }
 
+// Bytes of the scale of a row.
 constexpr std::uint64_t scale_bytes(Precision precision) {
   return precision == Precision::kInt8 || precision == Precision::kInt4 ? 2 : 0;
 }

@@ -5,7 +5,7 @@
 
 namespace bet {
 
-// How far a long piece of work has come. The library reports, the caller shows.
+// The state of a long task. The library reports it; the caller displays it.
 struct Progress {
   std::string phase;   // "download", "train", ...
   double done = 0;     // in any unit

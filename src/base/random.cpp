@@ -6,8 +6,8 @@
 namespace bet {
 
 std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view purpose) {
-  // FNV-1a of the name, mixed with the seed by SplitMix64's finaliser so that neighbouring seeds
-  // give unrelated keys.
+  // FNV-1a of the name, mixed with the seed by the finaliser of SplitMix64, so that consecutive
+  // seeds give unrelated keys.
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : purpose) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;

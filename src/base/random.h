@@ -6,8 +6,8 @@
 
 namespace bet {
 
-// Philox4x32-10 (Salmon et al., SC'11): four random words from a counter and a key. A pure
-// function, so every draw can be computed on its own, in any order, on any device.
+// Philox4x32-10 (Salmon et al., SC'11): four random 32-bit words from a counter and a key. A pure
+// function, so every draw can be computed independently, in any order and on any device.
 constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                                   std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -23,14 +23,14 @@ constexpr std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> c
   return counter;
 }
 
-// The Philox key of a purpose under a seed: different purposes never share draws.
+// The Philox key for a purpose under a seed: different purposes have unrelated draws.
 std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view purpose);
 
-// A named stream of random numbers: (seed, purpose, index) fix every value it gives, so one more
-// draw in one place changes nothing elsewhere. Cheap to make; not to be shared between threads.
+// A named stream of random numbers. Seed, purpose and index determine every value, so one more draw
+// in one place changes nothing elsewhere. Cheap to construct; one thread at a time.
 class RandomStream {
  public:
-  // `purpose` names what is drawn ("split", "plans", ...), `index` one of many (a user, a plan).
+  // `purpose` says what is drawn ("split", "plans", ...), `index` for which user, plan, ...
   RandomStream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0)
       : key_(stream_key(seed, purpose)), index_(index) {}
 
@@ -47,7 +47,7 @@ class RandomStream {
   // Uniform, strictly inside (0, 1), 53 random bits.
   double uniform() { return (static_cast<double>(next_u64() >> 11) + 0.5) * 0x1p-53; }
 
-  // Of the normal distribution of mean 0 and deviation 1, by Box and Muller's first of two.
+  // Normally distributed with mean 0 and variance 1 (the first value of the Box-Muller transform).
   double normal();
 
   // Uniform in [0, bound), without bias (Lemire's method). `bound` must be positive.

@@ -7,7 +7,6 @@
 #include "base/error.h"
 
 namespace bet {
-
 namespace {
 
 std::uint64_t status_bytes(std::string_view key) {
@@ -15,7 +14,7 @@ std::uint64_t status_bytes(std::string_view key) {
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with(key)) return 1024 * std::stoull(line.substr(key.size()));
   }
-  fail("/proc/self/status: does not say how much memory is held");
+  fail_as(ErrorKind::kInternal, "/proc/self/status: has no line ", key);
 }
 
 }  // namespace

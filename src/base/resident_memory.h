@@ -4,11 +4,11 @@
 
 namespace bet {
 
-// Most memory that this process has held, in bytes. From /proc: what getrusage says outlives exec
-// and may be the parent's.
+// The peak resident memory of this process, in bytes. From /proc: the value of getrusage survives
+// exec and may be the parent's.
 std::uint64_t peak_resident_bytes();
 
-// What it holds now.
+// The current resident memory of this process, in bytes.
 std::uint64_t resident_bytes();
 
 }  // namespace bet

@@ -27,17 +27,16 @@ std::string bytes_text(std::uint64_t bytes, std::optional<Precision> precision) 
 
 }  // namespace
 
-std::string budget_text(const FitReport::AskedBudget& budget) {
-  const std::string params = with_commas(budget.allowed.params) + " parameters";
-  const std::string bytes = bytes_text(budget.allowed.bytes, budget.precision);
-  if (budget.allowed.covers_full) {
-    return budget.requested + ": holds the full table of " + params + ", " + bytes +
+std::string budget_text(const ResolvedBudget& budget) {
+  const std::string params = with_commas(budget.params) + " parameters";
+  const std::string bytes = bytes_text(budget.bytes, budget.precision);
+  const std::string requested = budget.requested.text + ": ";
+  if (budget.covers_full) {
+    return requested + "holds the full table of " + params + ", " + bytes +
            "; nothing needs to be cut";
   }
-  if (parse_budget(budget.requested).in_bytes()) {
-    return budget.requested + ": at most " + bytes + ", enough for " + params;
-  }
-  return budget.requested + ": at most " + params + ", up to " + bytes;
+  if (budget.requested.in_bytes()) return requested + "at most " + bytes + ", enough for " + params;
+  return requested + "at most " + params + ", up to " + bytes;
 }
 
 std::string fit_summary(const FitReport& report, const std::filesystem::path& folder) {

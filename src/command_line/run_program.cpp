@@ -13,7 +13,8 @@ int run_program(CLI::App& app, int argc, const char* const* argv, const Synonyms
   std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (rewrite) arguments = rewrite(arguments);
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+    std::vector<std::string> reversed(arguments.rbegin(),
+                                      arguments.rend());  // the order CLI11 expects
     app.parse(std::move(reversed));
     return 0;
   } catch (const CLI::RuntimeError& error) {

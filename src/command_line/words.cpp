@@ -10,18 +10,18 @@ namespace {
 
 bool is_option(const std::string& word) { return word.size() > 1 && word.starts_with("-"); }
 
-// "--budget=5%" as "--budget".
+// The name of an option: "--budget" for "--budget=5%".
 std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
-// How many of the words behind the option at `place` are its values.
+// How many of the arguments after the option at `index` are its values.
 std::size_t num_values(const CLI::App& command, const std::vector<std::string>& arguments,
-                       std::size_t place) {
-  const CLI::Option* const option = command.get_option_no_throw(name_of(arguments[place]));
-  if (option == nullptr || arguments[place].find('=') != std::string::npos) return 0;
-  const auto most = static_cast<std::size_t>(std::max(option->get_items_expected_max(), 0));
+                       std::size_t index) {
+  const CLI::Option* const option = command.get_option_no_throw(name_of(arguments[index]));
+  if (option == nullptr || arguments[index].find('=') != std::string::npos) return 0;
+  const auto max_count = static_cast<std::size_t>(std::max(option->get_items_expected_max(), 0));
   std::size_t count = 0;
-  while (count < most && place + count + 1 < arguments.size() &&
-         (count == 0 || !is_option(arguments[place + count + 1]))) {
+  while (count < max_count && index + count + 1 < arguments.size() &&
+         (count == 0 || !is_option(arguments[index + count + 1]))) {
     ++count;
   }
   return count;
@@ -51,17 +51,17 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
 std::vector<std::size_t> positional_places(const CLI::App& command,
                                            const std::vector<std::string>& arguments,
                                            std::size_t first) {
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> indices;
   for (std::size_t i = first; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
-      while (++i < arguments.size()) places.push_back(i);
+      while (++i < arguments.size()) indices.push_back(i);
     } else if (is_option(arguments[i])) {
       i += num_values(command, arguments, i);
     } else {
-      places.push_back(i);
+      indices.push_back(i);
     }
   }
-  return places;
+  return indices;
 }
 
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments,
@@ -81,7 +81,7 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& ar
     for (const CLI::App* sub : command->get_subcommands([](const CLI::App*) { return true; })) {
       names.push_back(sub->get_name());
     }
-    if (names.empty()) continue;  // a positional word
+    if (names.empty()) continue;  // a positional argument
     if (const CLI::App* const found = find_command(*command, word)) {
       command = found;
       continue;

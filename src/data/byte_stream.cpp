@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kCompressedBlock = std::size_t{1} << 18;
 
-// A file descriptor with the bytes that were already looked at put back in front.
+// A file descriptor whose first bytes can be looked at before they are read.
 class RawStream final : public ByteStream {
  public:
   explicit RawStream(const std::filesystem::path& path) : name_(source_name(path)) {
@@ -32,7 +32,10 @@ class RawStream final : public ByteStream {
       return;
     }
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    BET_CHECK(descriptor_ >= 0, name_, ": cannot open: ", system_message());
+    if (descriptor_ < 0) {
+      fail_as(errno == ENOENT ? ErrorKind::kNotFound : ErrorKind::kBadInput, name_,
+              ": cannot open: ", system_message());
+    }
   }
   ~RawStream() override {
     if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
@@ -40,7 +43,7 @@ class RawStream final : public ByteStream {
   RawStream(const RawStream&) = delete;
   RawStream& operator=(const RawStream&) = delete;
 
-  // The first bytes, up to four; they stay to be read.
+  // Up to four of the first bytes, which read() returns again.
   std::string peek() {
     while (head_.size() < 4) {
       char buffer[4];
@@ -95,11 +98,11 @@ class GzipStream final : public ByteStream {
         state_.avail_in = static_cast<uInt>(raw_->read(block_.data(), block_.size()));
         state_.next_in = reinterpret_cast<Bytef*>(block_.data());
         if (state_.avail_in == 0) {
-          BET_CHECK(member_ended_, raw_->name(), ": gzip data is cut off");
+          BET_CHECK(member_ended_, raw_->name(), ": gzip data is truncated");
           return 0;
         }
       }
-      if (member_ended_) {  // another member follows, as `cat a.gz b.gz` gives
+      if (member_ended_) {  // another member follows, as in the output of `cat a.gz b.gz`
         inflateReset(&state_);
         member_ended_ = false;
       }
@@ -117,12 +120,13 @@ class GzipStream final : public ByteStream {
   z_stream state_{};
   bool member_ended_ = false;
 };
+
 std::unique_ptr<ByteStream> open_gzip(std::unique_ptr<RawStream> raw) {
   return std::make_unique<GzipStream>(std::move(raw));
 }
 #else
 std::unique_ptr<ByteStream> open_gzip(const std::unique_ptr<RawStream>& raw) {
-  fail(raw->name(), ": is compressed with gzip, which this build of bet cannot read");
+  fail(raw->name(), ": is compressed with gzip; this build of bet has no zlib to read it");
 }
 #endif
 
@@ -140,7 +144,7 @@ class ZstdStream final : public ByteStream {
       if (input_.pos == input_.size && !output_pending_) {
         input_ = {block_.data(), raw_->read(block_.data(), block_.size()), 0};
         if (input_.size == 0) {
-          BET_CHECK(frame_ended_, raw_->name(), ": zstd data is cut off");
+          BET_CHECK(frame_ended_, raw_->name(), ": zstd data is truncated");
           return 0;
         }
       }
@@ -148,7 +152,7 @@ class ZstdStream final : public ByteStream {
       BET_CHECK(!ZSTD_isError(status), raw_->name(),
                 ": damaged zstd data: ", ZSTD_getErrorName(status));
       frame_ended_ = status == 0;
-      output_pending_ = output.pos == output.size;  // zstd may hold more than fitted
+      output_pending_ = output.pos == output.size;  // zstd may hold more than fits
     }
     return output.pos;
   }
@@ -161,12 +165,13 @@ class ZstdStream final : public ByteStream {
   bool frame_ended_ = false;
   bool output_pending_ = false;
 };
+
 std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<RawStream> raw) {
   return std::make_unique<ZstdStream>(std::move(raw));
 }
 #else
 std::unique_ptr<ByteStream> open_zstd(const std::unique_ptr<RawStream>& raw) {
-  fail(raw->name(), ": is compressed with zstd, which this build of bet cannot read");
+  fail(raw->name(), ": is compressed with zstd; this build of bet has no libzstd to read it");
 }
 #endif
 

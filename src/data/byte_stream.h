@@ -7,21 +7,21 @@
 
 namespace bet {
 
-// Bytes from a file or standard input, decompressed on the way. One reader at a time.
+// Bytes from a file or standard input, decompressed as they are read. One thread at a time.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Fills up to `size` bytes and returns how many; 0 only at the end. Throws Error naming the
-  // source, for a damaged or cut-off compressed stream too.
+  // Reads up to `size` bytes and returns how many; 0 only at the end. Throws an Error that names
+  // the source, also for a damaged or truncated compressed stream.
   virtual std::size_t read(char* out, std::size_t size) = 0;
 };
 
-// Opens `path` ("-" is standard input); gzip and zstd are recognised by their first bytes,
-// whatever the name.
+// Opens `path` ("-" is standard input). gzip and zstd are recognised by their first bytes, not by
+// the name.
 std::unique_ptr<ByteStream> open_bytes(const std::filesystem::path& path);
 
-// What messages call this source: the path, or "standard input".
+// The name of a source in messages: the path, or "standard input".
 std::string source_name(const std::filesystem::path& path);
 
 }  // namespace bet

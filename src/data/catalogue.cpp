@@ -8,13 +8,14 @@ namespace {
 constexpr const char* kMovieLensTerms =
     "GroupLens, University of Minnesota: research use, no redistribution without permission";
 constexpr const char* kLightGcnTerms =
-    "prepared by the authors of NGCF/LightGCN; the publisher's terms of the original data hold";
+    "prepared by the authors of NGCF and LightGCN; the terms of the original data's publisher "
+    "apply";
 
 std::string lightgcn_url(const std::string& path) {
   return "https://raw.githubusercontent.com/gusye1234/LightGCN-PyTorch/master/data/" + path;
 }
 
-// MovieLens archives, with the MD5 that GroupLens publishes beside each.
+// A MovieLens archive, with the MD5 sum that GroupLens publishes for it.
 CatalogueEntry movielens(const std::string& name, const std::string& summary,
                          const std::string& md5, const std::string& member) {
   const std::string file = member.substr(member.rfind('/') + 1);
@@ -62,12 +63,12 @@ const std::vector<CatalogueEntry>& catalogue() {
 }
 
 const CatalogueEntry& find_in_catalogue(const std::string& name) {
-  std::string known;
+  std::string names;
   for (const CatalogueEntry& entry : catalogue()) {
     if (entry.name == name) return entry;
-    known += (known.empty() ? "" : ", ") + entry.name;
+    names += (names.empty() ? "" : ", ") + entry.name;
   }
-  fail("unknown data set ", in_quotes(name), "; there are ", known);
+  fail_as(ErrorKind::kNotFound, "unknown data set ", in_quotes(name), "; available are ", names);
 }
 
 }  // namespace bet

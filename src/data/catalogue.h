@@ -7,17 +7,17 @@
 
 namespace bet {
 
-// A public data set that `bet data get` knows.
+// A public data set that `bet data get` can fetch.
 struct CatalogueEntry {
   std::string name;
   std::string summary;  // users, items, interactions
-  std::string licence;  // what its publisher allows, in a line
+  std::string licence;  // what its publisher allows, in one line
   std::vector<RemoteFile> files;
 };
 
 const std::vector<CatalogueEntry>& catalogue();
 
-// Throws with the known names.
+// Throws an Error that lists the names where there is no such data set.
 const CatalogueEntry& find_in_catalogue(const std::string& name);
 
 }  // namespace bet

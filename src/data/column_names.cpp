@@ -8,7 +8,7 @@
 namespace bet {
 namespace {
 
-// "User_ID:token" and "user id" are both "userid".
+// The name without case and separators: "userid" for "User_ID:token" and for "user id".
 std::string plain_name(std::string_view header) {
   std::string name;
   for (const char c : header.substr(0, header.find(':'))) {
@@ -18,8 +18,8 @@ std::string plain_name(std::string_view header) {
   return name;
 }
 
-// The most usual words first. Users and items also match with an affix: "book", "book_id",
-// "BookNo", "id_book".
+// The most common words first. Words for users and items also match with an affix: "book",
+// "book_id", "BookNo", "id_book".
 constexpr std::string_view kUserWords[] = {
     "user",     "u",      "usr",      "customer", "visitor",    "reviewer",    "reader",
     "member",   "client", "person",   "listener", "viewer",     "player",      "gamer",
@@ -84,7 +84,7 @@ constexpr std::string_view kTimeNames[] = {"timestamp",
                                            "localtime",
                                            "day"};
 
-// By name: its place among the names of the role, 0 for the most usual.
+// The rank of each name of the role, 0 for the most common.
 std::unordered_map<std::string, std::size_t> ranks_of(ColumnRole role) {
   std::unordered_map<std::string, std::size_t> ranks;
   const auto add = [&](std::string name) { ranks.emplace(std::move(name), ranks.size()); };

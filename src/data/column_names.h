@@ -5,11 +5,11 @@
 
 namespace bet {
 
-// What a column of a table of interactions is.
+// What a column of a table of interactions holds.
 enum class ColumnRole { kUser, kItem, kRating, kTime };
 
-// The column (from 0) with the most usual name of this role; -1 if no name is known for it. Case,
-// '_', '-', '.', blanks and RecBole's ":type" do not matter.
+// The column (from 0) whose name is the most common one for this role; -1 if no column has a name
+// of the role. Case, '_', '-', '.', blanks and RecBole's ":type" do not matter.
 int find_column(std::span<const std::string> names, ColumnRole role);
 
 }  // namespace bet

@@ -15,16 +15,18 @@ namespace {
 void hash_ids(XXH3_state_t* state, const IdTable& ids) {
   for (std::uint32_t i = 0; i < ids.size(); ++i) {
     const std::string id = ids.name(i);
-    XXH3_128bits_update(state, id.c_str(), id.size() + 1);  // the NUL keeps "1","23" from "12","3"
+    // With the NUL, so that "1", "23" and "12", "3" differ.
+    XXH3_128bits_update(state, id.c_str(), id.size() + 1);
   }
 }
 
-// Removes what is below its minimum once; true if anything was removed. A dropped row is emptied,
-// a dropped item taken out of every row.
+// One round of the k-core: returns whether anything was dropped. A dropped user's row becomes
+// empty; a dropped item is removed from every row.
 bool drop_once(Dataset& data, std::vector<bool>& user_kept, std::vector<bool>& item_kept,
                std::uint64_t min_user, std::uint64_t min_item) {
+  Interactions& rows = data.interactions;
   std::vector<std::uint64_t> item_count(data.num_items(), 0);
-  for (const ItemId item : data.interactions.columns.span()) ++item_count[item];
+  for (const ItemId item : rows.columns.span()) ++item_count[item];
   bool changed = false;
   for (ItemId item = 0; item < data.num_items(); ++item) {
     if (item_kept[item] && item_count[item] < min_item) {
@@ -32,17 +34,17 @@ bool drop_once(Dataset& data, std::vector<bool>& user_kept, std::vector<bool>& i
       changed = true;
     }
   }
-  std::vector<std::uint64_t>& offsets = data.interactions.offsets;
+  std::vector<std::uint64_t>& offsets = rows.offsets;
   std::uint64_t out = 0;
   for (UserId user = 0; user < data.num_users(); ++user) {
     const std::uint64_t begin = offsets[user];
     offsets[user] = out;
     for (std::uint64_t i = begin; i < offsets[user + 1]; ++i) {
-      const ItemId item = data.interactions.columns[i];
+      const ItemId item = rows.columns[i];
       if (!item_kept[item]) continue;
-      data.interactions.columns[out] = item;
-      if (!data.in_test.empty()) data.in_test[out] = data.in_test[i];
-      if (data.times.size() > 0) data.times[out] = data.times[i];
+      rows.columns[out] = item;
+      if (!rows.in_test.empty()) rows.in_test[out] = rows.in_test[i];
+      if (rows.times.size() > 0) rows.times[out] = rows.times[i];
       ++out;
     }
     if (user_kept[user] && out - offsets[user] < min_user) {
@@ -52,9 +54,9 @@ bool drop_once(Dataset& data, std::vector<bool>& user_kept, std::vector<bool>& i
     }
   }
   offsets.back() = out;
-  data.interactions.columns.shrink(out);
-  if (!data.in_test.empty()) data.in_test.resize(out);
-  if (data.times.size() > 0) data.times.shrink(out);
+  rows.columns.shrink(out);
+  if (!rows.in_test.empty()) rows.in_test.resize(out);
+  if (rows.times.size() > 0) rows.times.shrink(out);
   return changed;
 }
 
@@ -82,8 +84,8 @@ std::string Dataset::hash() const {
   };
   update(interactions.offsets.data(), interactions.offsets.size());
   update(interactions.columns.data(), interactions.columns.size());
-  update(times.data(), times.size());
-  for (const bool mark : in_test) {
+  update(interactions.times.data(), interactions.times.size());
+  for (const bool mark : interactions.in_test) {
     const char byte = mark ? 1 : 0;
     update(&byte, 1);
   }

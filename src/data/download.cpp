@@ -61,7 +61,7 @@ void set_options(CURL* curl, Transfer& transfer) {
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
 }
 
-// Appends what is missing to the part file.
+// Appends what is missing to the partial file.
 void fetch(const RemoteFile& file, const fs::path& part, const ProgressFn& progress) {
   static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
   BET_CHECK(initialised == CURLE_OK, "cannot start libcurl: ", curl_easy_strerror(initialised));
@@ -77,9 +77,9 @@ void fetch(const RemoteFile& file, const fs::path& part, const ProgressFn& progr
   const bool flushed = std::fflush(transfer.out.get()) == 0;
   BET_CHECK(flushed && result != CURLE_WRITE_ERROR, part.string(),
             ": cannot write: ", system_message());
-  constexpr long kRangeNotSatisfiable = 416;  // the part is already whole: the checksum decides
+  constexpr long kRangeNotSatisfiable = 416;  // nothing is missing: the checksum decides
   if (transfer.resumed_from > 0 && status == kRangeNotSatisfiable) return;
-  if (transfer.resumed_from > 0 && result == CURLE_RANGE_ERROR) {  // the server cannot go on
+  if (transfer.resumed_from > 0 && result == CURLE_RANGE_ERROR) {  // the server cannot resume
     fs::resize_file(part, 0);
     fetch(file, part, progress);
     return;
@@ -89,7 +89,7 @@ void fetch(const RemoteFile& file, const fs::path& part, const ProgressFn& progr
   if (!begun) fs::remove(part);
   fail(file.url, ": cannot download: ", curl_easy_strerror(result),
        status >= 400 ? str_cat(" (HTTP ", status, ")") : "",
-       begun ? "; run again to go on from where it stopped" : "");
+       begun ? "; run the command again to resume the download" : "");
 }
 
 void extract_member(const fs::path& archive, const RemoteFile& file, const fs::path& target) {
@@ -124,7 +124,7 @@ void download_one(const RemoteFile& file, const fs::path& folder, const Progress
   if (found != file.checksum) {
     fs::remove(part);
     fail(file.url, ": wrong checksum ", found, ", expected ", file.checksum,
-         "; what was fetched is removed");
+         "; the downloaded file was removed");
   }
   if (file.zip_member.empty()) {
     fs::rename(part, target);
@@ -159,7 +159,7 @@ void download(const std::vector<RemoteFile>& files, const fs::path& folder,
               const ProgressFn& progress) {
   std::error_code error;
   fs::create_directories(folder, error);
-  BET_CHECK(!error, folder.string(), ": cannot make the folder: ", error.message());
+  BET_CHECK(!error, folder.string(), ": cannot create the folder: ", error.message());
   for (const RemoteFile& file : files) download_one(file, folder, progress);
 }
 

@@ -8,18 +8,18 @@
 
 namespace bet {
 
-// A file to fetch: http, https or file address, and what it must be.
+// A file to download, by an http, https or file URL.
 struct RemoteFile {
   std::string url;
-  std::string checksum;    // "sha256:..." or "md5:..." of what the address gives
-  std::string name;        // what the file is called locally
-  std::string zip_member;  // if not empty, the address gives a zip archive and this is wanted of it
+  std::string checksum;    // "sha256:..." or "md5:..." of what the URL returns
+  std::string name;        // the file's local name
+  std::string zip_member;  // if not empty, the URL returns a zip archive, and this member is wanted
 };
 
-// Puts the files into `folder`, made where missing; files already there are left alone. What was
-// fetched of a file stays as NAME.part after an interruption and is gone on with by the next call.
-// A file gets its name only when its checksum is right; a wrong one is removed and reported with
-// both checksums.
+// Downloads the files into `folder`, which is created where missing; files that exist are left
+// alone. An interrupted download stays as NAME.part and is resumed by the next call. A file gets
+// its name only when its checksum is right; one with a wrong checksum is removed, and the Error
+// names both checksums. `progress` counts bytes.
 void download(const std::vector<RemoteFile>& files, const std::filesystem::path& folder,
               const ProgressFn& progress = {});
 

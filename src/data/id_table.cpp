@@ -14,7 +14,7 @@
 namespace bet {
 namespace {
 
-// The number of a plain integer: digits only, no leading zero, at most 19 of them.
+// The value of a plain integer: digits only, no leading zero, at most 19 of them.
 std::optional<std::uint64_t> plain_number(std::string_view id) {
   if (id.empty() || id.size() > 19 || (id[0] == '0' && id.size() > 1)) return std::nullopt;
   std::uint64_t number = 0;
@@ -167,7 +167,7 @@ void IdBuilder::become_text() {
   numbers_ = {};
   direct_ = {};
   numeric_ = false;
-  slots_.resize(std::bit_ceil(std::size_t{count_} + 512));  // grow_slots doubles it
+  slots_.resize(std::bit_ceil(std::size_t{count_} + 512));  // doubled by grow_slots()
   grow_slots();
 }
 

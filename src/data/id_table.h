@@ -16,9 +16,9 @@ namespace bet {
 using UserId = std::uint32_t;
 using ItemId = std::uint32_t;
 
-// The external ids of one side, sorted: as numbers where every id is a plain integer ("17", not
-// "017"), else byte by byte. So the same interactions in any order of lines give the same indices.
-// Immutable; any thread may read.
+// The external ids of one side (users or items), sorted: as numbers where every id is a plain
+// integer ("17", not "017"), else by bytes. So the same interactions give the same indices for any
+// order of lines. Immutable; any thread may read.
 class IdTable {
  public:
   IdTable() = default;
@@ -29,7 +29,7 @@ class IdTable {
   std::string name(std::uint32_t index) const;
   std::optional<std::uint32_t> find(std::string_view id) const;
 
-  // Only the given indices, which must ascend.
+  // The table of the given indices only, which must ascend.
   IdTable subset(std::span<const std::uint32_t> kept) const;
 
  private:
@@ -43,8 +43,8 @@ class IdTable {
   std::string text_;
 };
 
-// Collects ids while a file is read: each gets the next free index on first sight.
-// Plain integers are kept as 8-byte numbers until the first id that is none.
+// Collects ids while a file is read: each new id gets the next free index. Ids are held as 8-byte
+// numbers until the first one that is not a plain integer. One thread at a time.
 class IdBuilder {
  public:
   // `what` ("users") names the side in errors; more than `max_count` ids are refused.
@@ -52,7 +52,7 @@ class IdBuilder {
 
   std::uint32_t index_of(std::string_view id);
 
-  // The same where the caller knows that `id` is a plain integer, and which.
+  // The same where the caller knows that `id` is the plain integer `number`.
   std::uint32_t index_of(std::string_view id, std::uint64_t number) {
     return numeric_ ? index_of_number(number) : index_of_text(id);
   }
@@ -61,13 +61,13 @@ class IdBuilder {
 
   struct Result {
     IdTable table;
-    std::vector<std::uint32_t> new_index;  // by index as given out
+    std::vector<std::uint32_t> new_index;  // in the table, by the index that index_of() returned
   };
   // Sorts the ids. The builder is empty afterwards.
   Result finish();
 
  private:
-  // Numbers below are looked up by place, at most 4 MiB a side; a hash table takes the others.
+  // Smaller numbers are looked up in an array of at most 4 MiB, all others in a hash table.
   static constexpr std::uint64_t kMaxDirect = std::uint64_t{1} << 20;
 
   std::uint32_t index_of_number(std::uint64_t number) {
@@ -89,9 +89,9 @@ class IdBuilder {
   Growable<std::uint64_t> numbers_;
   Growable<std::uint64_t> text_end_;
   Growable<char> text_;
-  std::vector<std::uint32_t> direct_;  // by number, for small ones: index + 1 or 0
-  std::vector<std::uint32_t> slots_;  // all others: open addressing, a power of two, index + 1 or 0
-  std::uint32_t last_ = 0;            // index found last: files are often grouped by user
+  std::vector<std::uint32_t> direct_;  // by number, below kMaxDirect: index + 1, or 0 for none
+  std::vector<std::uint32_t> slots_;   // hash table with open addressing: index + 1, or 0 for none
+  std::uint32_t last_ = 0;             // the index found last: files are often grouped by user
 };
 
 }  // namespace bet

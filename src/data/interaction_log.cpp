@@ -10,18 +10,19 @@
 namespace bet {
 namespace {
 
-// Sorts by the bits from 0 to num_bits: least significant digits first.
-void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& other, int num_bits) {
+// Sorts by the lowest num_bits bits, least significant digits first.
+void radix_sort(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& scratch,
+                int num_bits) {
   constexpr int kDigitBits = 11;
   constexpr std::uint64_t kDigits = std::uint64_t{1} << kDigitBits;
-  other.resize(keys.size());
+  scratch.resize(keys.size());
   for (int shift = 0; shift < num_bits; shift += kDigitBits) {
-    std::array<std::uint32_t, kDigits> place{};
-    for (const std::uint64_t key : keys) ++place[key >> shift & (kDigits - 1)];
+    std::array<std::uint32_t, kDigits> next{};  // first the counts, then where each digit goes
+    for (const std::uint64_t key : keys) ++next[key >> shift & (kDigits - 1)];
     std::uint32_t running = 0;
-    for (std::uint32_t& p : place) running += std::exchange(p, running);
-    for (const std::uint64_t key : keys) other[place[key >> shift & (kDigits - 1)]++] = key;
-    keys.swap(other);
+    for (std::uint32_t& position : next) running += std::exchange(position, running);
+    for (const std::uint64_t key : keys) scratch[next[key >> shift & (kDigits - 1)]++] = key;
+    keys.swap(scratch);
   }
 }
 
@@ -41,19 +42,19 @@ void sort_with_times(std::vector<std::uint64_t>& keys, std::vector<double>& time
 void InteractionLog::make_room(UserId user, ItemId item) {
   BET_CHECK(count_ < options_.max_count, "more than ", options_.max_count, " interactions");
   BET_CHECK(!options_.with_parts || item >> 31 == 0, "more than ", 1U << 31,
-            " items in data with given parts");
+            " items in data with a test part");
   if (user >> 24 != 0 && width_ == 7) widen();
   if (count_ < room_) return;
   room_ = std::min(room_ + room_ / 2 + 1024, options_.max_count);
-  words_.grow_to((room_ * width_ + sizeof(Pair)) / sizeof(ItemId) + 1);
+  storage_.grow_to((room_ * width_ + sizeof(Pair)) / sizeof(ItemId) + 1);
 }
 
-// Spreads the pairs from 7 to 8 bytes, from the end so that none is overwritten before it is read.
+// Widens the pairs from 7 to 8 bytes, from the end so that none is overwritten before it is read.
 void InteractionLog::widen() {
-  words_.grow_to((room_ + 1) * sizeof(Pair) / sizeof(ItemId) + 1);
+  storage_.grow_to((room_ + 1) * sizeof(Pair) / sizeof(ItemId) + 1);
   for (std::uint64_t entry = count_; entry-- > 0;) {
     const Pair value = pair(entry);
-    std::memcpy(words_.data() + 2 * entry, &value, sizeof(value));
+    std::memcpy(storage_.data() + 2 * entry, &value, sizeof(value));
   }
   width_ = 8;
   mask_ = ~Pair{0};
@@ -71,9 +72,12 @@ bool InteractionLog::occurs_again(std::uint64_t entry) {
   return false;
 }
 
-void InteractionLog::renumber(std::span<const std::uint32_t> new_user,
-                              std::span<const std::uint32_t> new_item,
-                              std::vector<std::uint64_t>& row_sizes) {
+// Returns where each bucket of users begins, and the end of the last.
+std::vector<std::uint64_t> InteractionLog::renumber(std::span<const std::uint32_t> new_user,
+                                                    std::span<const std::uint32_t> new_item,
+                                                    int shift) {
+  const std::size_t num_buckets = (new_user.size() + (std::size_t{1} << shift) - 1) >> shift;
+  std::vector<std::uint64_t> begins(num_buckets + 1, 0);
   for (std::uint64_t entry = 0; entry < count_; ++entry) {
     const Pair old = pair(entry);
     const auto item = static_cast<ItemId>(old);
@@ -81,17 +85,18 @@ void InteractionLog::renumber(std::span<const std::uint32_t> new_user,
     const ItemId renumbered =
         options_.with_parts ? new_item[item >> 1] << 1 | (item & 1) : new_item[item];
     set_pair(entry, Pair{user} << 32 | renumbered);
-    ++row_sizes[user];
+    ++begins[(user >> shift) + 1];
   }
+  for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  return begins;
 }
 
-// American-flag sort: every pair is swapped straight to the next free place of its bucket, which
-// holds the users from bucket << shift on. begins: of the buckets, and the end.
-void InteractionLog::distribute(std::span<const std::uint64_t> begins, int shift) {
-  std::vector<std::uint64_t> next(begins.begin(), begins.end() - 1);
+// American-flag sort: every pair is swapped straight to the next free position of its bucket.
+void InteractionLog::distribute(std::span<const std::uint64_t> bucket_begins, int shift) {
+  std::vector<std::uint64_t> next(bucket_begins.begin(), bucket_begins.end() - 1);
   shift += 32;
   for (std::size_t bucket = 0; bucket < next.size(); ++bucket) {
-    for (; next[bucket] < begins[bucket + 1]; ++next[bucket]) {
+    for (; next[bucket] < bucket_begins[bucket + 1]; ++next[bucket]) {
       Pair value = pair(next[bucket]);
       if (value >> shift == bucket) continue;
       double time = options_.with_times ? times_[next[bucket]] : 0.0;
@@ -108,78 +113,79 @@ void InteractionLog::distribute(std::span<const std::uint64_t> begins, int shift
   }
 }
 
-// Writes the items of sorted pairs to words_[out ..], duplicates left out, and counts them into the
-// rows' offsets; returns the end. The train mark (0) and the earlier time come first, so the first
-// of equals is the one to keep. What is overwritten has been read: an item is shorter than a pair.
-std::uint64_t InteractionLog::write_rows(std::span<const Pair> pairs, std::span<const double> times,
-                                         std::uint64_t out, LoggedRows& rows) {
+// Gathers the pairs [bounds[0], bounds[1]) of a bucket and sorts them there. A bucket is small
+// enough for the cache.
+void InteractionLog::sort_bucket(std::span<const std::uint64_t, 2> bounds, Pair first_user,
+                                 int item_bits, int user_bits, SortBuffer& buffer) {
+  std::vector<Pair>& keys = buffer.pairs;
+  keys.resize(bounds[1] - bounds[0]);
+  // For the sort the user moves down, next to the item's bits: fewer digits.
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Pair value = pair(bounds[0] + i);
+    keys[i] = ((value >> 32) - first_user) << item_bits | static_cast<ItemId>(value);
+  }
+  if (options_.with_times) {
+    buffer.times.assign(times_.data() + bounds[0], times_.data() + bounds[1]);
+    sort_with_times(keys, buffer.times);
+  } else {
+    radix_sort(keys, buffer.scratch, item_bits + user_bits);
+  }
+  for (Pair& key : keys) {
+    key = ((key >> item_bits) + first_user) << 32 | (key & ((Pair{1} << item_bits) - 1));
+  }
+}
+
+// Writes the items of sorted pairs to storage_[out ..] without duplicates and counts them into the
+// rows' offsets; returns the end. The train mark (0) and the earlier time sort first, so the first
+// of equal pairs is the one to keep. Only pairs that were read already are overwritten: an item is
+// shorter than a pair.
+std::uint64_t InteractionLog::write_rows(const SortBuffer& sorted, std::uint64_t out,
+                                         Interactions& rows) {
   const int shift = options_.with_parts ? 1 : 0;
+  const std::vector<Pair>& pairs = sorted.pairs;
   Pair last = ~Pair{0};
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (pairs[i] >> shift == last) continue;
     last = pairs[i] >> shift;
-    words_[out] = static_cast<ItemId>(pairs[i]) >> shift;
+    storage_[out] = static_cast<ItemId>(pairs[i]) >> shift;
     if (options_.with_parts) rows.in_test.push_back((pairs[i] & 1) != 0);
-    if (options_.with_times) times_[out] = times[i];
-    ++rows.csr.offsets[(pairs[i] >> 32) + 1];
+    if (options_.with_times) times_[out] = sorted.times[i];
+    ++rows.offsets[(pairs[i] >> 32) + 1];
     ++out;
   }
   return out;
 }
 
-// A bucket of users at a time, small enough for the cache: the pairs are gathered there and sorted.
 LoggedRows InteractionLog::finish(std::span<const std::uint32_t> new_user,
                                   std::span<const std::uint32_t> new_item) {
-  constexpr std::size_t kBuckets = 512;
-  std::vector<std::uint64_t> row_sizes(new_user.size(), 0);
-  renumber(new_user, new_item, row_sizes);
+  constexpr std::size_t kMaxBuckets = 512;
   int shift = 0;
-  while (row_sizes.size() >> shift > kBuckets) ++shift;
-  std::vector<std::uint64_t> begins(((row_sizes.size() + (1U << shift) - 1) >> shift) + 1, 0);
-  for (std::size_t row = 0; row < row_sizes.size(); ++row)
-    begins[(row >> shift) + 1] += row_sizes[row];
-  for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-  row_sizes = {};
+  while (new_user.size() >> shift > kMaxBuckets) ++shift;
+  const std::vector<std::uint64_t> begins = renumber(new_user, new_item, shift);
   distribute(begins, shift);
 
-  LoggedRows rows;
-  rows.csr.offsets.assign(new_user.size() + 1, 0);
+  LoggedRows logged;
+  Interactions& rows = logged.interactions;
+  rows.offsets.assign(new_user.size() + 1, 0);
   const auto item_bits =
       static_cast<int>(std::bit_width(new_item.size() << (options_.with_parts ? 1 : 0)));
-  std::vector<Pair> pairs;
-  std::vector<Pair> scratch;
-  std::vector<double> times;
+  SortBuffer buffer;
   std::uint64_t out = 0;
   for (std::size_t bucket = 0; bucket + 1 < begins.size(); ++bucket) {
-    const std::uint64_t begin = begins[bucket];
-    pairs.resize(begins[bucket + 1] - begin);
-    // For the sort the user moves down, next to the item's bits.
-    const Pair first_user = Pair{bucket} << shift;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const Pair value = pair(begin + i);
-      pairs[i] = ((value >> 32) - first_user) << item_bits | static_cast<ItemId>(value);
-    }
-    if (options_.with_times) {
-      times.assign(times_.data() + begin, times_.data() + begins[bucket + 1]);
-      sort_with_times(pairs, times);
-    } else {
-      radix_sort(pairs, scratch, item_bits + shift);
-    }
-    for (Pair& key : pairs) {
-      key = ((key >> item_bits) + first_user) << 32 | (key & ((Pair{1} << item_bits) - 1));
-    }
-    out = write_rows(pairs, times, out, rows);
+    sort_bucket(std::span(begins).subspan(bucket).first<2>(), Pair{bucket} << shift, item_bits,
+                shift, buffer);
+    out = write_rows(buffer, out, rows);
   }
   for (std::size_t row = 0; row < new_user.size(); ++row) {
-    rows.csr.offsets[row + 1] += rows.csr.offsets[row];
+    rows.offsets[row + 1] += rows.offsets[row];
   }
-  rows.duplicates = count_ - out;
-  words_.shrink(out);
+  logged.duplicates = count_ - out;
+  storage_.shrink(out);
   if (options_.with_times) times_.shrink(out);
-  rows.csr.columns = std::move(words_);
+  rows.columns = std::move(storage_);
   rows.times = std::move(times_);
   *this = InteractionLog(options_);
-  return rows;
+  return logged;
 }
 
 }  // namespace bet

@@ -21,10 +21,10 @@ std::string_view trimmed(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// The three ways to end a field. `is_delimiter` tells whether one byte ends a field,
-// `ends_at` whether a field ends at p, `after`
-// where the next one begins then (nullptr: the line is done). `next` sets `field` to the one at p
-// and returns after() it.
+// The three ways to separate fields. is_delimiter() tells whether one byte ends a field, ends_at()
+// whether a field ends at p, and after() where the next field begins then (nullptr at the end of
+// the line). next() sets `field` to the one that begins at p and returns after() it; `scratch`
+// holds the text of a quoted field.
 
 struct BlankFields {
   static bool is_delimiter(char c) { return is_blank(c); }
@@ -43,7 +43,7 @@ struct BlankFields {
 };
 
 struct ColonFields {
-  static bool is_delimiter(char) { return false; }  // it takes two
+  static bool is_delimiter(char) { return false; }  // the delimiter has two bytes
   static bool ends_at(const char* p, const char* end) {
     return p == end || (p[0] == ':' && p + 1 < end && p[1] == ':');
   }
@@ -75,7 +75,7 @@ struct CharFields {
   }
 
  private:
-  // `p` stands behind the opening quote; "" inside is a quote.
+  // `p` is the byte after the opening quote; "" stands for one quote.
   const char* next_quoted(const char* p, const char* end, std::string_view& field,
                           std::string& scratch) const {
     const char* begin = p;
@@ -83,7 +83,7 @@ struct CharFields {
     for (;; ++p) {
       BET_CHECK(p < end, "unterminated quote before ",
                 in_quotes({begin, static_cast<std::size_t>(end - begin)}),
-                " (a quoted field ends on its line)");
+                " (a quoted field must end on its line)");
       if (*p == '"') {
         if (p + 1 < end && p[1] == '"') {
           ++p;
@@ -95,8 +95,7 @@ struct CharFields {
     }
     ++p;
     while (p < end && is_blank(*p) && *p != delimiter) ++p;
-    BET_CHECK(p == end || *p == delimiter, "text behind a closing quote, after ",
-              in_quotes(scratch));
+    BET_CHECK(p == end || *p == delimiter, "text after the closing quote of ", in_quotes(scratch));
     field = trimmed(scratch.data(), scratch.data() + scratch.size());
     return after(p, end);
   }
@@ -112,46 +111,64 @@ double parse_rating(std::string_view text) {
 
 void check_id(std::string_view id, std::string_view what) {
   BET_CHECK(!id.empty(), "empty ", what, " id");
-  BET_CHECK(id.size() <= kMaxIdBytes, what, " id of ", id.size(), " bytes, at most ", kMaxIdBytes,
-            " are taken: ", in_quotes(id));
+  BET_CHECK(id.size() <= kMaxIdBytes, what, " id of ", id.size(), " bytes is longer than ",
+            kMaxIdBytes, ": ", in_quotes(id));
 }
 
-// A user's or an item's id as it stands in the text.
-struct Id {
-  std::string_view text;
-  bool plain = false;  // a plain integer, `number`
-  std::uint64_t number = 0;
+// The ids of users or of items: holds the one that was read last.
+class IdColumn {
+ public:
+  // `what` ("user") names the column in errors; ids are numbered by `builder`.
+  IdColumn(std::string_view what, IdBuilder& builder) : what_(what), builder_(builder) {}
 
-  std::uint32_t index_in(IdBuilder& builder) const {
-    return plain ? builder.index_of(text, number) : builder.index_of(text);
+  // Like the splitter's next(). Most ids are short integers that end where the field ends; these
+  // skip trimming, quotes and checks.
+  template <typename Splitter>
+  const char* read(const Splitter& splitter, const char* p, const char* end) {
+    const PlainNumber number = scan_plain_number(p);
+    const char* const stop = p + number.length;
+    if (number.length > 0 && stop <= end && splitter.ends_at(stop, end)) {
+      set(p, number);
+      return splitter.after(stop, end);
+    }
+    is_plain_ = false;
+    p = splitter.next(p, end, text_, scratch_);
+    check_id(text_, what_);
+    return p;
   }
+
+  // Takes a number that was scanned at p.
+  void set(const char* p, const PlainNumber& number) {
+    text_ = {p, static_cast<std::size_t>(number.length)};
+    is_plain_ = true;
+    number_ = number.value;
+  }
+
+  std::uint32_t index() {
+    return is_plain_ ? builder_.index_of(text_, number_) : builder_.index_of(text_);
+  }
+
+ private:
+  std::string_view what_;
+  IdBuilder& builder_;
+  std::string_view text_;
+  bool is_plain_ = false;  // the id is the plain integer number_
+  std::uint64_t number_ = 0;
+  std::string scratch_;
 };
-
-// As the splitter's next(), for a column of ids: most are short integers that end where the field
-// does, and those skip trimming, quotes and checks.
-template <typename Splitter>
-const char* next_id(const Splitter& splitter, const char* p, const char* end, Id& id,
-                    std::string& scratch, std::string_view what) {
-  const PlainNumber number = scan_plain_number(p);
-  const char* const stop = p + number.length;
-  if (number.length > 0 && stop <= end && splitter.ends_at(stop, end)) {
-    id = {{p, static_cast<std::size_t>(number.length)}, true, number.value};
-    return splitter.after(stop, end);
-  }
-  id.plain = false;
-  p = splitter.next(p, end, id.text, scratch);
-  check_id(id.text, what);
-  return p;
-}
 
 enum class Role : unsigned char { kNone, kUser, kItem, kRating, kTime };
 
-// One interaction a line.
+// Parses one interaction per line.
 template <typename Splitter>
 class TableParser {
  public:
   TableParser(Splitter splitter, const TableFormat& format, InteractionSink& sink)
-      : splitter_(splitter), sink_(sink), has_rating_(format.rating >= 0) {
+      : splitter_(splitter),
+        sink_(sink),
+        has_rating_(format.rating >= 0),
+        user_("user", sink.users),
+        item_("item", sink.items) {
     BET_CHECK(has_rating_ || !sink.min_rating, "--min-rating needs a rating column");
     BET_CHECK(format.time >= 0 || !sink.with_times, "a split by time needs a time column");
     assign(format.user, Role::kUser);
@@ -161,8 +178,8 @@ class TableParser {
     two_columns_ = roles_.size() == 2 && roles_[0] == Role::kUser;
   }
 
-  // The whole of a line that is two short integers and nothing else; returns the next line, or
-  // nullptr for any other line. `p` stands at a line that ends with '\n'.
+  // Parses a line of two short integers and nothing else and returns the next line; nullptr for any
+  // other line. `p` is the beginning of a line that ends with '\n'.
   const char* parse_short_line(const char* p) {
     if (!two_columns_) return nullptr;
     const PlainNumber user = scan_plain_number(p);
@@ -171,9 +188,9 @@ class TableParser {
     const PlainNumber item = scan_plain_number(stop + 1);
     const char* const end = stop + 1 + item.length;
     if (item.length == 0 || *end != '\n') return nullptr;
-    user_ = {{p, static_cast<std::size_t>(user.length)}, true, user.value};
-    item_ = {{stop + 1, static_cast<std::size_t>(item.length)}, true, item.value};
-    sink_.log.add(user_.index_in(sink_.users), item_.index_in(sink_.items), sink_.in_test, 0.0);
+    user_.set(p, user);
+    item_.set(stop + 1, item);
+    add(0.0);
     return end + 1;
   }
 
@@ -183,10 +200,10 @@ class TableParser {
         fail_short(column);
       switch (roles_[column]) {
         case Role::kUser:
-          p = next_id(splitter_, p, end, user_, user_scratch_, "user");
+          p = user_.read(splitter_, p, end);
           break;
         case Role::kItem:
-          p = next_id(splitter_, p, end, item_, item_scratch_, "item");
+          p = item_.read(splitter_, p, end);
           break;
         case Role::kRating:
           p = splitter_.next(p, end, rating_, rating_scratch_);
@@ -206,8 +223,7 @@ class TableParser {
         return;
       }
     }
-    const double time = sink_.with_times ? parse_time(time_) : 0.0;
-    sink_.log.add(user_.index_in(sink_.users), item_.index_in(sink_.items), sink_.in_test, time);
+    add(sink_.with_times ? parse_time(time_) : 0.0);
   }
 
  private:
@@ -216,8 +232,10 @@ class TableParser {
     roles_[column] = role;
   }
 
+  void add(double time) { sink_.log.add(user_.index(), item_.index(), sink_.in_test, time); }
+
   [[noreturn]] void fail_short(std::size_t found) const {
-    fail(found, found == 1 ? " column, " : " columns, ", roles_.size(), " are needed");
+    fail(found, found == 1 ? " column" : " columns", ", but ", roles_.size(), " are needed");
   }
 
   Splitter splitter_;
@@ -225,23 +243,22 @@ class TableParser {
   bool has_rating_;
   bool two_columns_ = false;  // user, item, and no other column is read
   std::vector<Role> roles_;   // by column
-  Id user_;
-  Id item_;
+  IdColumn user_;
+  IdColumn item_;
   std::string_view rating_;
   std::string_view time_;
   std::string_view ignored_;
-  // Where quoted fields are put together.
-  std::string user_scratch_;
-  std::string item_scratch_;
+  // The texts of quoted fields.
   std::string rating_scratch_;
   std::string time_scratch_;
   std::string ignored_scratch_;
 };
 
-// A user and its items a line; a user without items is known all the same.
+// Parses a user and its items per line; a user without items becomes a user all the same.
 class AdjacencyParser {
  public:
-  explicit AdjacencyParser(InteractionSink& sink) : sink_(sink) {
+  explicit AdjacencyParser(InteractionSink& sink)
+      : sink_(sink), user_("user", sink.users), item_("item", sink.items) {
     BET_CHECK(!sink.min_rating, "--min-rating needs a rating column; this format has none");
     BET_CHECK(!sink.with_times, "a split by time needs a time column; this format has none");
   }
@@ -249,21 +266,22 @@ class AdjacencyParser {
   static const char* parse_short_line(const char*) { return nullptr; }
 
   void parse_line(const char* p, const char* end) {
-    p = next_id(splitter_, p, end, id_, scratch_, "user");
-    const UserId user = id_.index_in(sink_.users);
+    p = user_.read(splitter_, p, end);
+    const UserId user = user_.index();
     while (p != nullptr) {
-      p = next_id(splitter_, p, end, id_, scratch_, "item");
-      sink_.log.add(user, id_.index_in(sink_.items), sink_.in_test, 0.0);
+      p = item_.read(splitter_, p, end);
+      sink_.log.add(user, item_.index(), sink_.in_test, 0.0);
     }
   }
 
  private:
   BlankFields splitter_;
   InteractionSink& sink_;
-  Id id_;
-  std::string scratch_;
+  IdColumn user_;
+  IdColumn item_;
 };
 
+// Skips blank lines and, if asked to, the header.
 template <typename Parser>
 void parse_all(LineBlocks& lines, std::string_view block, bool skip_header, Parser parser) {
   for (; !block.empty(); block = lines.next()) {

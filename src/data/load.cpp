@@ -18,16 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A file of interactions.
 struct Source {
   fs::path path;
-  bool in_test = false;
-  // As read:
+  bool in_test = false;  // holds the test part
+  // Known once it is read:
   std::string name;
   TableFormat format;
-  std::uint64_t first_entry = 0;  // of the log
+  std::uint64_t first_entry = 0;  // the log's first entry from this file
 };
 
-// "ratings.csv.gz" is "ratings.csv".
+// "ratings.csv" for "ratings.csv.gz".
 std::string name_without_compression(const fs::path& path) {
   const fs::path name = path.filename();
   return name.extension() == ".gz" || name.extension() == ".zst" ? name.stem().string()
@@ -52,17 +53,17 @@ std::vector<fs::path> interaction_files(const fs::path& folder) {
     std::vector<fs::path> found = files_named(folder, name);
     if (!found.empty()) return found;
   }
-  static constexpr std::array<std::string_view, 6> kEndings = {".inter", ".csv", ".tsv",
-                                                               ".data",  ".dat", ".txt"};
+  static constexpr std::array<std::string_view, 6> kExtensions = {".inter", ".csv", ".tsv",
+                                                                  ".data",  ".dat", ".txt"};
   std::vector<fs::path> found;
-  for (const std::string_view ending : kEndings) {
+  for (const std::string_view extension : kExtensions) {
     for (const auto& entry : fs::directory_iterator(folder)) {
       if (entry.is_regular_file() &&
-          fs::path(name_without_compression(entry.path())).extension() == ending) {
+          fs::path(name_without_compression(entry.path())).extension() == extension) {
         found.push_back(entry.path());
       }
     }
-    if (!found.empty() && ending == ".inter") break;
+    if (!found.empty() && extension == ".inter") break;
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -75,31 +76,51 @@ Source source_at(const fs::path& path, bool in_test = false) {
   return source;
 }
 
-std::vector<Source> find_sources(const fs::path& path, bool& with_parts) {
-  std::error_code ignored;  // open_bytes says what is wrong with a path that is no folder
-  if (path == "-" || !fs::is_directory(path, ignored)) return {source_at(path)};
-  const std::vector<fs::path> train = files_named(path, "train.txt");
-  const std::vector<fs::path> test = files_named(path, "test.txt");
-  if (!train.empty()) {
-    BET_CHECK(train.size() == 1 && test.size() <= 1, path.string(),
-              ": more than one train.txt or test.txt");
-    std::vector<Source> sources = {source_at(train[0])};
-    if (!test.empty()) sources.push_back(source_at(test[0], true));
-    with_parts = !test.empty();
-    return sources;
-  }
-  const std::vector<fs::path> files = interaction_files(path);
-  BET_CHECK(!files.empty(), path.string(),
+// The one file of interactions in a folder without train.txt.
+fs::path find_single_file(const fs::path& folder) {
+  const std::vector<fs::path> files = interaction_files(folder);
+  BET_CHECK(!files.empty(), folder.string(),
             ": folder without data: no train.txt and no .csv, .tsv, .inter, .data, .dat or .txt "
             "(plain, .gz or .zst)");
   std::string names;
-  for (const fs::path& file : files)
+  for (const fs::path& file : files) {
     names += (names.empty() ? "" : ", ") + file.filename().string();
-  BET_CHECK(files.size() == 1, path.string(), ": which file? There are ", names);
-  return {source_at(files[0])};
+  }
+  BET_CHECK(files.size() == 1, folder.string(), ": more than one data file: ", names,
+            "; give the path of one of them");
+  return files[0];
 }
 
-// A first line that was read as data.
+std::vector<Source> find_sources(const fs::path& path) {
+  std::error_code ignored;  // open_bytes reports a path that cannot be opened
+  if (path == "-" || !fs::is_directory(path, ignored)) return {source_at(path)};
+  const std::vector<fs::path> train = files_named(path, "train.txt");
+  const std::vector<fs::path> test = files_named(path, "test.txt");
+  if (train.empty()) return {source_at(find_single_file(path))};
+  BET_CHECK(train.size() == 1 && test.size() <= 1, path.string(),
+            ": more than one train.txt or test.txt");
+  std::vector<Source> sources = {source_at(train[0])};
+  if (!test.empty()) sources.push_back(source_at(test[0], true));
+  return sources;
+}
+
+// Reads a file to its end and fills in what is known of it then.
+void read_source(Source& source, FormatHints hints, bool with_parts, InteractionSink& sink) {
+  LineBlocks lines(source.path);
+  const std::string_view first = lines.next();
+  // A folder with a test part is in LightGCN's format unless told otherwise: a line "17 3" there is
+  // a user and its only item, not a row of a table.
+  if (with_parts && (hints.format.empty() || hints.format == "auto") && !hints.has_columns()) {
+    hints.format = "lightgcn";
+  }
+  source.name = lines.name();
+  source.format = detect_format(first, source.name, hints);
+  source.first_entry = sink.log.size();
+  sink.in_test = source.in_test;
+  parse_interactions(lines, first, source.format, sink);
+}
+
+// Confirms the guess for files whose first line was read as data.
 void check_data_lines(std::span<const Source> sources, InteractionLog& log) {
   for (const Source& source : sources) {
     const TableFormat& format = source.format;
@@ -108,7 +129,7 @@ void check_data_lines(std::span<const Source> sources, InteractionLog& log) {
   }
 }
 
-// A first line that was skipped as a header.
+// Confirms the guess for files whose first line was skipped as a header.
 void check_header_lines(std::span<const Source> sources, const Dataset& dataset) {
   for (const Source& source : sources) {
     const TableFormat& format = source.format;
@@ -117,6 +138,45 @@ void check_header_lines(std::span<const Source> sources, const Dataset& dataset)
                      dataset.users.find(format.first_line[format.user]).has_value() ||
                          dataset.items.find(format.first_line[format.item]).has_value());
   }
+}
+
+Dataset load_demo(const ReadOptions& options) {
+  BET_CHECK(!options.min_rating && !options.with_times,
+            "demo: the built-in data set has neither ratings nor times");
+  Dataset dataset = synthetic_dataset({});
+  dataset.name = "demo";
+  return dataset;
+}
+
+Dataset read_files(const fs::path& path, const ReadOptions& options) {
+  std::vector<Source> sources = find_sources(path);
+  const bool with_parts = sources.back().in_test;
+  IdBuilder users("users", options.max_count);
+  IdBuilder items("items", options.max_count);
+  InteractionLog log({with_parts, options.with_times, options.max_count});
+  InteractionSink sink{users, items, log, options.min_rating, options.with_times};
+  for (Source& source : sources) read_source(source, options.hints, with_parts, sink);
+  BET_CHECK(log.size() > 0, source_name(path), ": no interactions",
+            sink.below_min_rating > 0
+                ? str_cat("; all ", sink.below_min_rating, " are rated below --min-rating")
+                : "");
+  check_data_lines(sources, log);
+  IdBuilder::Result user_ids = users.finish();
+  IdBuilder::Result item_ids = items.finish();
+  LoggedRows rows = log.finish(user_ids.new_index, item_ids.new_index);
+  Dataset dataset;
+  dataset.name = dataset_name(path);
+  dataset.format = sources[0].format.name;
+  dataset.header = sources[0].format.header;
+  dataset.columns = describe_columns(sources[0].format);
+  dataset.users = std::move(user_ids.table);
+  dataset.items = std::move(item_ids.table);
+  dataset.interactions = std::move(rows.interactions);
+  dataset.has_test_part = with_parts;
+  dataset.duplicates = rows.duplicates;
+  dataset.below_min_rating = sink.below_min_rating;
+  check_header_lines(sources, dataset);
+  return dataset;
 }
 
 }  // namespace
@@ -130,55 +190,7 @@ std::string dataset_name(const fs::path& path) {
 }
 
 Dataset load_dataset(const fs::path& path, const ReadOptions& options) {
-  Dataset dataset;
-  if (path == "demo") {
-    BET_CHECK(!options.min_rating && !options.with_times, "demo: has neither ratings nor times");
-    dataset = synthetic_dataset({});
-    dataset.name = "demo";
-    keep_core(dataset, options.min_user_inter, options.min_item_inter);
-    return dataset;
-  }
-  bool with_parts = false;
-  std::vector<Source> sources = find_sources(path, with_parts);
-  IdBuilder users("users", options.max_count);
-  IdBuilder items("items", options.max_count);
-  InteractionLog log({with_parts, options.with_times, options.max_count});
-  InteractionSink sink{users, items, log, options.min_rating, options.with_times};
-  for (Source& source : sources) {
-    LineBlocks lines(source.path);
-    const std::string_view first = lines.next();
-    FormatHints hints = options.hints;
-    // A pre-split folder is LightGCN's unless said otherwise: a line "17 3" there is no table row.
-    if (with_parts && (hints.format.empty() || hints.format == "auto") && !hints.give_columns()) {
-      hints.format = "lightgcn";
-    }
-    source.name = lines.name();
-    source.format = detect_format(first, source.name, hints);
-    source.first_entry = log.size();
-    sink.in_test = source.in_test;
-    parse_interactions(lines, first, source.format, sink);
-  }
-  const std::string shown = source_name(path);
-  BET_CHECK(log.size() > 0, shown, ": no interactions",
-            sink.below_min_rating > 0
-                ? str_cat("; all ", sink.below_min_rating, " are rated below --min-rating")
-                : "");
-  check_data_lines(sources, log);
-  IdBuilder::Result user_ids = users.finish();
-  IdBuilder::Result item_ids = items.finish();
-  LoggedRows rows = log.finish(user_ids.new_index, item_ids.new_index);
-  dataset.name = dataset_name(path);
-  dataset.format = sources[0].format.name;
-  dataset.header = sources[0].format.header;
-  dataset.columns = describe_columns(sources[0].format);
-  dataset.users = std::move(user_ids.table);
-  dataset.items = std::move(item_ids.table);
-  dataset.interactions = std::move(rows.csr);
-  dataset.in_test = std::move(rows.in_test);
-  dataset.times = std::move(rows.times);
-  dataset.duplicates = rows.duplicates;
-  dataset.below_min_rating = sink.below_min_rating;
-  check_header_lines(sources, dataset);
+  Dataset dataset = path == "demo" ? load_demo(options) : read_files(path, options);
   keep_core(dataset, options.min_user_inter, options.min_item_inter);
   return dataset;
 }

@@ -1,13 +1,13 @@
 #include "base/error.h"
 #include "data/download.h"
 
-// In place of download.cpp where a build has no libcurl, minizip or OpenSSL.
+// Takes the place of download.cpp in builds without libcurl, minizip or OpenSSL.
 
 namespace bet {
 
 void download(const std::vector<RemoteFile>& files, const std::filesystem::path& folder,
               const ProgressFn& /*progress*/) {
-  fail("cannot fetch ", files.size(), " files into ", folder.string(),
+  fail("cannot download ", files.size(), " files into ", folder.string(),
        ": this build of bet has no libcurl, minizip or OpenSSL");
 }
 

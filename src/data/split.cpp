@@ -17,7 +17,7 @@ void choose_to_front(std::span<ItemId> row, std::size_t count, RandomStream& ran
   }
 }
 
-// Ends of the train and the validation part of a row.
+// The ends of the train and the validation part of a row.
 struct Cuts {
   std::size_t train;
   std::size_t validation;
@@ -25,13 +25,13 @@ struct Cuts {
 
 Cuts half_and_quarters(std::size_t n) { return {(n + 1) / 2, (3 * n + 2) / 4}; }
 
-Cuts part_random(std::span<ItemId> row, RandomStream& random) {
+Cuts cut_at_random(std::span<ItemId> row, RandomStream& random) {
   const Cuts cuts = half_and_quarters(row.size());
   choose_to_front(row, cuts.validation, random);
   return cuts;
 }
 
-Cuts part_by_time(std::span<ItemId> row, std::span<const double> times) {
+Cuts cut_by_time(std::span<ItemId> row, std::span<const double> times) {
   std::vector<std::pair<double, ItemId>> ordered;
   ordered.reserve(row.size());
   for (std::size_t i = 0; i < row.size(); ++i) ordered.emplace_back(times[i], row[i]);
@@ -40,21 +40,22 @@ Cuts part_by_time(std::span<ItemId> row, std::span<const double> times) {
   return half_and_quarters(row.size());
 }
 
-Cuts part_given(std::span<ItemId> row, const std::vector<bool>& in_test, std::uint64_t first,
-                RandomStream& random) {
+// The marks of the row begin at in_test[first].
+Cuts cut_as_given(std::span<ItemId> row, const std::vector<bool>& in_test, std::uint64_t first,
+                  RandomStream& random) {
   std::vector<ItemId> test;
-  std::size_t kept = 0;
+  std::size_t not_test = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (in_test[first + i]) {
       test.push_back(row[i]);
     } else {
-      row[kept++] = row[i];
+      row[not_test++] = row[i];
     }
   }
-  std::copy(test.begin(), test.end(), row.begin() + static_cast<std::ptrdiff_t>(kept));
-  const std::size_t validation = (kept + 5) / 10;  // half-up
-  choose_to_front(row.first(kept), kept - validation, random);
-  return {kept - validation, kept};
+  std::copy(test.begin(), test.end(), row.begin() + static_cast<std::ptrdiff_t>(not_test));
+  const std::size_t validation = (not_test + 5) / 10;  // half-up
+  choose_to_front(row.first(not_test), not_test - validation, random);
+  return {not_test - validation, not_test};
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ SplitKind parse_split_kind(std::string_view name) {
   for (const SplitKind kind : {SplitKind::kRandom, SplitKind::kGiven, SplitKind::kTime}) {
     if (name == split_name(kind)) return kind;
   }
-  fail("unknown split ", in_quotes(name), "; there are random, given and time");
+  fail("unknown split ", in_quotes(name), "; it is random, given or time");
 }
 
 std::string_view split_name(SplitKind kind) {
@@ -88,26 +89,29 @@ Split::Counts Split::counts() const {
   return counts;
 }
 
-Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
-  BET_CHECK(kind != SplitKind::kGiven || dataset.has_test_part(), dataset.name,
-            ": --split given needs data with a test part (a folder with train.txt and test.txt)");
-  BET_CHECK(kind != SplitKind::kTime || dataset.times.size() == dataset.num_interactions(),
-            dataset.name, ": --split time needs data with a time column");
+Split make_split(Interactions&& interactions, std::uint32_t num_items, SplitKind kind,
+                 std::uint64_t seed) {
+  BET_CHECK(kind != SplitKind::kGiven || !interactions.in_test.empty(),
+            "--split given needs data with a test part (a folder with train.txt and test.txt)");
+  BET_CHECK(kind != SplitKind::kTime || interactions.times.size() == interactions.num_entries(),
+            "--split time needs data with a time column");
+  // What the split does not keep, the marks and times, is freed with `taken`.
+  Interactions taken = std::exchange(interactions, {});
   Split split;
-  split.num_items_ = dataset.num_items();
-  split.items_ = std::move(dataset.interactions.columns);
-  split.begin_ = std::exchange(dataset.interactions.offsets, {0});
+  split.num_items_ = num_items;
+  split.items_ = std::move(taken.columns);
+  split.begin_ = std::move(taken.offsets);
   for (UserId user = 0; user < split.num_users(); ++user) {
     const std::uint64_t begin = split.begin_[user];
     const std::span<ItemId> row =
         split.items_.span().subspan(begin, split.begin_[user + 1] - begin);
     RandomStream random(seed, "split", user);
     Cuts cuts{};
-    if (kind == SplitKind::kRandom) cuts = part_random(row, random);
+    if (kind == SplitKind::kRandom) cuts = cut_at_random(row, random);
     if (kind == SplitKind::kTime) {
-      cuts = part_by_time(row, dataset.times.span().subspan(begin, row.size()));
+      cuts = cut_by_time(row, taken.times.span().subspan(begin, row.size()));
     }
-    if (kind == SplitKind::kGiven) cuts = part_given(row, dataset.in_test, begin, random);
+    if (kind == SplitKind::kGiven) cuts = cut_as_given(row, taken.in_test, begin, random);
     const auto at = [&](std::size_t i) { return row.begin() + static_cast<std::ptrdiff_t>(i); };
     std::sort(row.begin(), at(cuts.train));
     std::sort(at(cuts.train), at(cuts.validation));
@@ -119,9 +123,9 @@ Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed) {
 }
 
 std::string split_note(const Dataset& dataset, SplitKind kind) {
-  if (kind == SplitKind::kGiven || !dataset.has_test_part()) return "";
+  if (kind == SplitKind::kGiven || !dataset.has_test_part) return "";
   return str_cat("the data has a test part of its own (test.txt), which --split ", split_name(kind),
-                 " does not use; --split given does");
+                 " does not use; --split given uses it");
 }
 
 Frequencies train_frequencies(const Split& split) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/growable.h"
@@ -21,9 +22,9 @@ enum class SplitKind {
 SplitKind parse_split_kind(std::string_view name);
 std::string_view split_name(SplitKind kind);
 
-// The interactions of each user in three parts, each ascending by item. A user's n items are cut
-// after half-up(n/2) and half-up(3n/4): one item goes to train, two to train and validation.
-// Immutable; any thread may read.
+// The interactions of each user in three parts, each ascending by item. With kRandom and kTime a
+// user's n items are cut after half-up(n/2) and half-up(3n/4): one item goes to train, two to train
+// and validation (BET paper, Section 4.2). Immutable; any thread may read.
 class Split {
  public:
   std::uint32_t num_users() const { return static_cast<std::uint32_t>(begin_.size() - 1); }
@@ -43,7 +44,7 @@ class Split {
     return range(begin_[user], test_begin_[user]);
   }
 
-  // Train, validation, test, one after the other.
+  // Train, validation and test, in this order.
   std::span<const ItemId> all(UserId user) const { return range(begin_[user], begin_[user + 1]); }
 
   struct Counts {
@@ -54,7 +55,8 @@ class Split {
   Counts counts() const;
 
  private:
-  friend Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed);
+  friend Split make_split(Interactions&& interactions, std::uint32_t num_items, SplitKind kind,
+                          std::uint64_t seed);
 
   std::span<const ItemId> range(std::uint64_t begin, std::uint64_t end) const {
     return items_.span().subspan(begin, end - begin);
@@ -67,15 +69,23 @@ class Split {
   std::vector<std::uint64_t> test_begin_;
 };
 
-// Takes the interactions out of the dataset (ids stay) and parts them in place. The same dataset,
-// kind and seed give the same split. Throws where kGiven has no parts or kTime no times.
-Split make_split(Dataset& dataset, SplitKind kind, std::uint64_t seed);
+// Takes the interactions over and divides each row in place, so that they are held once only:
+//   make_split(std::move(dataset.interactions), dataset.num_items(), kind, seed)
+// The same interactions, kind and seed give the same split. Throws where kGiven has no test part or
+// kTime no times, and then leaves the interactions as they were.
+Split make_split(Interactions&& interactions, std::uint32_t num_items, SplitKind kind,
+                 std::uint64_t seed);
 
-// What users should be told about this choice: that the data's own test part is not used. Else
-// empty.
+// The same for a data set whose ids are not needed afterwards.
+inline Split make_split(Dataset&& dataset, SplitKind kind, std::uint64_t seed) {
+  return make_split(std::move(dataset.interactions), dataset.num_items(), kind, seed);
+}
+
+// A note for the user where the data has a test part of its own that this kind of split does not
+// use; else empty.
 std::string split_note(const Dataset& dataset, SplitKind kind);
 
-// How often users and items occur in train, by row: the frequencies of the method.
+// How often each user and each item occurs in train (f_u and f_v in the BET paper).
 struct Frequencies {
   std::vector<std::uint32_t> users;
   std::vector<std::uint32_t> items;

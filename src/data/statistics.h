@@ -6,10 +6,10 @@
 
 namespace bet {
 
-// Interactions per user or per item.
+// The distribution of the number of interactions per user or per item.
 struct CountSummary {
   std::uint64_t min = 0;
-  std::uint64_t median = 0;  // the lower one of an even count
+  std::uint64_t median = 0;  // the lower of the two middle values of an even count
   std::uint64_t max = 0;
 };
 

@@ -20,14 +20,14 @@ constexpr double kActivityExponent = 2.2;  // of the users' power law
 constexpr double kMaxActivity = 30.0;      // largest activity over the smallest
 constexpr double kInterestDecay = 1.8;     // the j-th favourite cluster weighs j^-decay
 constexpr double kNoise = 0.1;             // share of draws by popularity alone
-constexpr int kMaxTries = 200;             // draws of one interaction before any free item will do
+constexpr int kMaxTries = 200;             // draws of one interaction before any free item is taken
 
-// Items with their running popularity, to draw one in proportion.
-struct Shelf {
+// Items that are drawn in proportion to their weights.
+struct WeightedItems {
   std::vector<ItemId> items;
-  std::vector<double> running;
+  std::vector<double> running;  // sums of the weights up to each item
 
-  void put(ItemId item, double weight) {
+  void add(ItemId item, double weight) {
     items.push_back(item);
     running.push_back((running.empty() ? 0.0 : running.back()) + weight);
   }
@@ -45,7 +45,8 @@ std::vector<std::uint32_t> random_order(std::uint32_t count, RandomStream& rando
   return order;
 }
 
-// How many interactions each user has; they sum to the number asked for.
+// The number of interactions of each user; they sum to the number asked for, or to less where a
+// user would need more than all items.
 std::vector<std::uint64_t> draw_activity(const SyntheticOptions& options) {
   std::vector<double> weight(options.num_users);
   RandomStream random(options.seed, "synthetic activity");
@@ -68,16 +69,15 @@ std::vector<std::uint64_t> draw_activity(const SyntheticOptions& options) {
   return activity;
 }
 
+// Draws the items of one user.
 class UserTaste {
  public:
-  UserTaste(const SyntheticOptions& options, const std::vector<Shelf>& clusters,
-            const Shelf& everything, UserId user)
-      : clusters_(clusters),
-        everything_(everything),
-        random_(options.seed, "synthetic user", user) {
+  UserTaste(const SyntheticOptions& options, const std::vector<WeightedItems>& clusters,
+            const WeightedItems& all_items, UserId user)
+      : clusters_(clusters), all_items_(all_items), random_(options.seed, "synthetic user", user) {
     const std::vector<std::uint32_t> favourites = random_order(options.num_clusters, random_);
     for (std::uint32_t j = 0; j < favourites.size(); ++j) {
-      interests_.put(favourites[j], std::pow(j + 1.0, -kInterestDecay));
+      interests_.add(favourites[j], std::pow(j + 1.0, -kInterestDecay));
     }
   }
 
@@ -85,9 +85,9 @@ class UserTaste {
   ItemId draw(const std::vector<bool>& taken) {
     for (int i = 0; i < kMaxTries; ++i) {
       const bool noise = random_.uniform() < kNoise;
-      const Shelf& shelf = noise ? everything_ : clusters_[interests_.draw(random_)];
-      if (shelf.items.empty()) continue;
-      const ItemId item = shelf.draw(random_);
+      const WeightedItems& choice = noise ? all_items_ : clusters_[interests_.draw(random_)];
+      if (choice.items.empty()) continue;
+      const ItemId item = choice.draw(random_);
       if (!taken[item]) return item;
     }
     ItemId item = random_.below(static_cast<std::uint32_t>(taken.size()));
@@ -96,10 +96,10 @@ class UserTaste {
   }
 
  private:
-  const std::vector<Shelf>& clusters_;
-  const Shelf& everything_;
+  const std::vector<WeightedItems>& clusters_;
+  const WeightedItems& all_items_;
   RandomStream random_;
-  Shelf interests_;
+  WeightedItems interests_;  // of clusters, not of items
 };
 
 struct TextLayout {
@@ -108,12 +108,12 @@ struct TextLayout {
 };
 
 TextLayout layout_of(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
-  if (path == "-" || ending == ".csv") return {"user_id,item_id\n", ','};
-  if (ending == ".tsv") return {"user_id\titem_id\n", '\t'};
-  if (ending == ".inter") return {"user_id:token\titem_id:token\n", '\t'};
-  fail(path.string(), ": cannot tell the format from the ending ", in_quotes(ending),
-       "; there are .csv, .tsv and .inter");
+  const std::string extension = path.extension().string();
+  if (path == "-" || extension == ".csv") return {"user_id,item_id\n", ','};
+  if (extension == ".tsv") return {"user_id\titem_id\n", '\t'};
+  if (extension == ".inter") return {"user_id:token\titem_id:token\n", '\t'};
+  fail(path.string(), ": no format has the extension ", in_quotes(extension),
+       "; use .csv, .tsv or .inter");
 }
 
 }  // namespace
@@ -131,12 +131,12 @@ Dataset synthetic_dataset(const SyntheticOptions& options) {
   options.validate();
   RandomStream random(options.seed, "synthetic items");
   const std::vector<ItemId> by_popularity = random_order(options.num_items, random);
-  Shelf everything;
-  std::vector<Shelf> clusters(options.num_clusters);
+  WeightedItems all_items;
+  std::vector<WeightedItems> clusters(options.num_clusters);
   for (std::uint32_t rank = 0; rank < options.num_items; ++rank) {
     const double weight = std::pow(rank + kZipfShift, -kZipfExponent);
-    everything.put(by_popularity[rank], weight);
-    clusters[random.below(options.num_clusters)].put(by_popularity[rank], weight);
+    all_items.add(by_popularity[rank], weight);
+    clusters[random.below(options.num_clusters)].add(by_popularity[rank], weight);
   }
 
   Dataset dataset;
@@ -148,7 +148,7 @@ Dataset synthetic_dataset(const SyntheticOptions& options) {
   std::vector<bool> taken(options.num_items, false);
   std::vector<ItemId> row;
   for (UserId user = 0; user < options.num_users; ++user) {
-    UserTaste taste(options, clusters, everything, user);
+    UserTaste taste(options, clusters, all_items, user);
     row.clear();
     for (std::uint64_t i = 0; i < activity[user]; ++i) {
       row.push_back(taste.draw(taken));

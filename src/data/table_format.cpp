@@ -35,7 +35,7 @@ std::vector<std::string_view> sample_lines(std::string_view text) {
   return lines;
 }
 
-// A sketch of the real parser, enough to look at a few lines: quotes only guard delimiters.
+// A simplified parser for a few sample lines: quotes only protect delimiters.
 Fields split_fields(std::string_view line, std::string_view delimiter) {
   Fields fields;
   if (delimiter == " ") {
@@ -94,12 +94,12 @@ bool is_whole_number(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// A number or a date: never the name of a column.
+// Whether the text is a number or a date, which no column is named after.
 bool is_value(const std::string& text) {
   return is_number(text) || parse_date_time(text).has_value();
 }
 
-// True where some column has no number or date in the first line and one in every other.
+// Whether some column has no number or date in the first line, but one in every other line.
 bool has_text_above_values(const std::vector<Fields>& rows) {
   if (rows.size() < 2) return false;
   for (std::size_t column = 0; column < rows[0].size(); ++column) {
@@ -111,7 +111,7 @@ bool has_text_above_values(const std::vector<Fields>& rows) {
   return false;
 }
 
-// True where a field of the first line occurs again in its column.
+// Whether a field of the first line occurs again in its column.
 bool first_line_occurs_again(const std::vector<Fields>& rows) {
   for (std::size_t column = 0; column < rows[0].size(); ++column) {
     if (rows[0][column].empty()) continue;
@@ -123,7 +123,7 @@ bool first_line_occurs_again(const std::vector<Fields>& rows) {
   return false;
 }
 
-// "user_id, book, 'one, two'": in quotes only where it could be misread.
+// The names separated by commas, in quotes only where needed: "user_id, book, 'one, two'".
 std::string list_columns(const Fields& names) {
   constexpr std::size_t kMaxListed = 20;
   std::string text;
@@ -148,9 +148,9 @@ int named_column(const TableFormat& format, const std::string& wanted, const std
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
   BET_CHECK(error == std::errc() && end == wanted.data() + wanted.size() && number >= 1 &&
                 number <= first.size(),
-            source, ":1: ", option, ": no column ", in_quotes(wanted), "; there are ",
-            format.header ? list_columns(first)
-                          : str_cat("columns 1 to ", first.size(), " and no header"));
+            source, ":1: ", option, ": no column ", in_quotes(wanted), "; ",
+            format.header ? "the columns are " + list_columns(first)
+                          : str_cat("there are columns 1 to ", first.size(), " and no header"));
   return static_cast<int>(number) - 1;
 }
 
@@ -163,8 +163,8 @@ bool is_adjacency(const std::vector<Fields>& rows) {
   return odd_width;
 }
 
-// Without a header the columns are user, item, rating, time; a third one without any number is no
-// rating, and one that begins with a date is the time.
+// Without a header the columns are user, item, rating and time. A third column without any number
+// is not a rating, and one that begins with a date is the time.
 void set_headerless_columns(TableFormat& format, const std::vector<Fields>& rows) {
   const Fields& first = format.first_line;
   if (first.size() >= 4) format.time = 3;
@@ -177,36 +177,36 @@ void set_headerless_columns(TableFormat& format, const std::vector<Fields>& rows
   }
 }
 
-// Whether the first line is a header, and how sure that is.
+// Decides whether the first line is a header, and whether that is in doubt.
 void decide_header(TableFormat& format, const std::vector<Fields>& rows, const FormatHints& hints) {
   if (hints.no_header) return;
   const bool named = !is_whole_number(hints.user_col) || !is_whole_number(hints.item_col) ||
                      !is_whole_number(hints.rating_col) || !is_whole_number(hints.time_col);
   format.header = named || format.name == "inter";
   if (format.header) return;
-  int usual_names = 0;
+  int known_names = 0;
   for (const ColumnRole role :
        {ColumnRole::kUser, ColumnRole::kItem, ColumnRole::kRating, ColumnRole::kTime}) {
-    if (find_column(format.first_line, role) >= 0) ++usual_names;
+    if (find_column(format.first_line, role) >= 0) ++known_names;
   }
   const bool has_value = std::any_of(format.first_line.begin(), format.first_line.end(), is_value);
-  const bool is_data = (has_value && usual_names == 0) || first_line_occurs_again(rows);
-  if (usual_names < 2 && is_data) return;
+  const bool is_data = (has_value && known_names == 0) || first_line_occurs_again(rows);
+  if (known_names < 2 && is_data) return;
   format.header =
-      usual_names >= 2 || (!has_value && (usual_names == 1 || has_text_above_values(rows)));
+      known_names >= 2 || (!has_value && (known_names == 1 || has_text_above_values(rows)));
   format.header_in_doubt = true;
 }
 
-// One of the four columns, and the option that gives it.
+// One of the four columns, and the option that chooses it.
 struct RoleColumn {
   ColumnRole role;
   std::string_view option;
-  const std::string& wanted;
+  const std::string& wanted;  // the option's value; empty if not given
   int& column;
 };
 
-// Where the user or the item column is not known and a single column is left, that is it.
-void take_column_left(TableFormat& format) {
+// Where either the user or the item column is missing and only one column has no role, takes it.
+void assign_last_column(TableFormat& format) {
   if ((format.user < 0) == (format.item < 0)) return;
   int left = -1;
   for (int column = 0; column < static_cast<int>(format.first_line.size()); ++column) {
@@ -239,7 +239,7 @@ void set_columns(TableFormat& format, const std::vector<Fields>& rows, const For
       each.column = named_column(format, each.wanted, source, each.option);
     }
   }
-  // A column that an option gives has no other role, whatever its name or place says.
+  // A column that was chosen by an option has no other role, whatever its name or position.
   for (const RoleColumn& given : columns) {
     for (const RoleColumn& other : columns) {
       if (given.wanted.empty() || &other == &given || other.column != given.column) continue;
@@ -248,16 +248,16 @@ void set_columns(TableFormat& format, const std::vector<Fields>& rows, const For
       other.column = -1;
     }
   }
-  take_column_left(format);
+  assign_last_column(format);
   BET_CHECK(format.user >= 0 && format.item >= 0, source,
-            ":1: cannot tell the user and item columns; there are ",
+            ":1: cannot tell which columns are user and item; the columns are ",
             list_columns(format.first_line), "; name them with --user-col and --item-col",
             format.header_in_doubt ? ", or give --no-header if the first line is data" : "");
 }
 
 }  // namespace
 
-bool FormatHints::give_columns() const {
+bool FormatHints::has_columns() const {
   return !user_col.empty() || !item_col.empty() || !rating_col.empty() || !time_col.empty();
 }
 
@@ -268,7 +268,7 @@ TableFormat detect_format(std::string_view first_lines, const std::string& sourc
   const std::string wanted = hints.format.empty() ? "auto" : hints.format;
   BET_CHECK(std::find(kFormats.begin(), kFormats.end(), wanted) != kFormats.end(),
             "unknown format ", in_quotes(wanted),
-            "; there are auto, lightgcn, csv, tsv, inter, blank and colons");
+            "; it is auto, lightgcn, csv, tsv, inter, blank or colons");
   const std::vector<std::string_view> lines = sample_lines(first_lines);
   BET_CHECK(!lines.empty(), source, ": empty file");
 
@@ -281,16 +281,16 @@ TableFormat detect_format(std::string_view first_lines, const std::string& sourc
   rows.reserve(lines.size());
   for (const std::string_view line : lines) rows.push_back(split_fields(line, format.delimiter));
 
-  BET_CHECK(named != "lightgcn" || !hints.give_columns(), source,
+  BET_CHECK(named != "lightgcn" || !hints.has_columns(), source,
             ": format lightgcn has no columns to choose from with --user-col, --item-col, "
             "--rating-col or --time-col");
   if (named == "lightgcn" ||
-      (named == "auto" && format.delimiter == " " && !hints.give_columns() && is_adjacency(rows))) {
+      (named == "auto" && format.delimiter == " " && !hints.has_columns() && is_adjacency(rows))) {
     format.adjacency = true;
     format.name = "lightgcn";
     return format;
   }
-  BET_CHECK(rows[0].size() >= 2, source, ":1: one column, ", in_quotes(rows[0][0]),
+  BET_CHECK(rows[0].size() >= 2, source, ":1: only one column, ", in_quotes(rows[0][0]),
             "; a line needs a user and an item");
   format.first_line = rows[0];
   set_columns(format, rows, hints, source);
@@ -305,8 +305,8 @@ void check_first_line(const TableFormat& format, const std::string& source, bool
        ", is a header: ",
        format.header
            ? "it looks like one, but user " + user + " or item " + item + " occurs again below it"
-           : "it does not have the usual column names, and neither user " + user + " nor item " +
-                 item + " occurs again below it",
+           : "it has no common column names, and neither user " + user + " nor item " + item +
+                 " occurs again below it",
        "; give --no-header if it is data, or --user-col ", user, " --item-col ", item,
        " if it is a header");
 }

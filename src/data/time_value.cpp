@@ -9,7 +9,7 @@
 namespace bet {
 namespace {
 
-// Takes `count` digits off the front; -1 if they are not there.
+// Removes `count` digits from the front and returns their value; -1 if there are fewer.
 int take_digits(std::string_view& text, std::size_t count) {
   if (text.size() < count) return -1;
   int value = 0;
@@ -27,7 +27,8 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
-// Takes ".25" off the front, if there is a point; nothing where no digit follows it.
+// Removes a fraction such as ".25" from the front; 0 if there is none, nothing if no digit follows
+// the point.
 std::optional<double> take_fraction(std::string_view& text) {
   double value = 0;
   if (text.empty() || text[0] != '.') return value;
@@ -38,7 +39,7 @@ std::optional<double> take_fraction(std::string_view& text) {
   return value;
 }
 
-// "Z", "+02:00", "-0530", "+02" or nothing: seconds ahead of UTC.
+// Seconds ahead of UTC of "Z", "+02:00", "-0530", "+02" or an empty text.
 std::optional<int> parse_offset(std::string_view text) {
   if (text.empty() || text == "Z" || text == "z") return 0;
   const bool ahead = text[0] == '+';
@@ -54,7 +55,7 @@ std::optional<int> parse_offset(std::string_view text) {
   return (ahead ? 60 : -60) * (60 * hours + minutes);
 }
 
-// What is behind the date and its 'T': seconds since midnight UTC.
+// Seconds since midnight UTC of a time such as "12:30:05.25+02:00".
 std::optional<double> parse_time_of_day(std::string_view text) {
   const int hours = take_digits(text, 2);
   if (hours < 0 || hours > 23 || !take(text, ':')) return std::nullopt;

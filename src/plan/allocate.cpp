@@ -11,23 +11,24 @@
 namespace bet {
 namespace {
 
-// Values below this share of the largest count as zero, which keeps lambda a finite double.
+// Values below this fraction of the largest count as zero, which keeps lambda a finite double.
 constexpr double kTiny = 0x1p-900;
 
-// Descending values with their sums from the small end: sums of clipped multiples cost two binary
-// searches. From the small end, because values may span hundreds of powers of two: a difference of
-// two such sums never loses its largest member.
+// Sums clip(lambda * value, min_dim, max_dim) over descending values in two binary searches, by
+// means of suffix sums. They are summed from the small end because values may span hundreds of
+// powers of two: the difference of two such sums never loses its largest term.
 class ClippedSum {
  public:
   ClippedSum(std::span<const double> values, double min_dim, double max_dim)
-      : values_(values), min_dim_(min_dim), max_dim_(max_dim), from_(values.size() + 1, 0.0) {
-    for (std::size_t i = values.size(); i-- > 0;) from_[i] = from_[i + 1] + values[i];
+      : values_(values), min_dim_(min_dim), max_dim_(max_dim), suffix_sum_(values.size() + 1, 0.0) {
+    for (std::size_t i = values.size(); i-- > 0;) suffix_sum_[i] = suffix_sum_[i + 1] + values[i];
   }
 
   double operator()(double lambda) const {
     const std::size_t full = count_at_least(max_dim_ / lambda, 0);
     const std::size_t above = count_at_least(min_dim_ / lambda, full);
-    return max_dim_ * static_cast<double>(full) + lambda * (from_[full] - from_[above]) +
+    return max_dim_ * static_cast<double>(full) +
+           lambda * (suffix_sum_[full] - suffix_sum_[above]) +
            min_dim_ * static_cast<double>(values_.size() - above);
   }
 
@@ -41,11 +42,11 @@ class ClippedSum {
   std::span<const double> values_;
   double min_dim_;
   double max_dim_;
-  std::vector<double> from_;  // [i]: sum of values_[i ..]
+  std::vector<double> suffix_sum_;  // [i]: sum of values_[i ..]
 };
 
-// The largest lambda = 2^x whose clipped sum does not pass the total. Bisection over the exponent:
-// values may span hundreds of powers of two.
+// The largest lambda = 2^x whose clipped sum does not exceed the total, by bisection over the
+// exponent.
 double find_lambda(const ClippedSum& sum, double total) {
   double low = -1100.0;
   double high = 1000.0;
@@ -60,9 +61,9 @@ double find_lambda(const ClippedSum& sum, double total) {
   return std::exp2(low);
 }
 
-// Adds one to the `left` rows with the largest fractions, earlier rows first among equals.
-// Fractions are sorted coarsely by bucket; only the bucket that the limit falls into is sorted
-// finely.
+// Adds one to the `left` rows with the largest fractions, earlier rows first among equals. Rows
+// with a negative fraction get nothing. Counting by bucket finds the limit; only the bucket that it
+// falls into is sorted.
 void give_remainder(std::span<std::uint16_t> sizes, std::span<const float> fractions,
                     std::uint64_t left) {
   constexpr std::size_t kBuckets = 1024;
@@ -89,7 +90,7 @@ void give_remainder(std::span<std::uint16_t> sizes, std::span<const float> fract
   for (std::uint64_t i = 0; i < left; ++i) ++sizes[rows[i]];
 }
 
-// Values that are all positive, of which the total is within reach.
+// For values that are all positive and a total within their reach.
 void allocate_positive(std::span<const double> values, std::uint64_t total, std::uint32_t min_dim,
                        std::uint32_t max_dim, std::span<std::uint16_t> sizes) {
   if (values.empty()) return;
@@ -102,7 +103,7 @@ void allocate_positive(std::span<const double> values, std::uint64_t total, std:
     const auto whole = static_cast<std::uint32_t>(size);
     sizes[i] = static_cast<std::uint16_t>(whole);
     given += whole;
-    // A full row can take no more; the mark keeps it out.
+    // A full row can take no more.
     fractions[i] = whole == max_dim ? -1.0F : static_cast<float>(size - whole);
   }
   assert(given <= total && total - given <= values.size());
@@ -116,14 +117,14 @@ std::vector<std::uint16_t> allocate_sizes(std::span<const double> values, std::u
   const std::uint64_t count = values.size();
   BET_CHECK(min_dim <= max_dim && max_dim <= 0xffff && count * min_dim <= total &&
                 total <= count * max_dim,
-            "cannot share ", total, " parameters among ", count, " rows of ", min_dim, " to ",
+            "cannot allocate ", total, " parameters to ", count, " rows of sizes ", min_dim, " to ",
             max_dim);
   std::vector<std::uint16_t> sizes(count);
   if (count == 0) return sizes;
   const double largest = values[0];
   BET_CHECK(std::isfinite(largest) && largest >= 0, "the largest value of a size distribution is ",
             largest);
-  // In shares of the largest, so that nothing overflows; what is tiny against it is zero.
+  // Relative to the largest, so that nothing overflows.
   std::vector<double> scaled(count, 1.0);
   std::size_t positive = count;
   if (largest > 0) {
@@ -132,7 +133,8 @@ std::vector<std::uint16_t> allocate_sizes(std::span<const double> values, std::u
         std::partition_point(scaled.begin(), scaled.end(), [](double v) { return v >= kTiny; }) -
         scaled.begin());
   }
-  // However large lambda is, zeros stay at min_dim; what the others cannot take is shared equally.
+  // However large lambda is, zeros stay at min_dim; what the others cannot take is divided equally
+  // among them.
   const std::uint64_t zeros = count - positive;
   const std::uint64_t for_positive =
       std::min<std::uint64_t>(total - zeros * min_dim, positive * max_dim);

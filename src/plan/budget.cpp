@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "base/error.h"
@@ -15,7 +16,7 @@ struct UnitName {
   std::uint64_t multiplier;
 };
 
-// As they are written, and read in any case. Longer names first: "2MiB" ends in "B" too.
+// In their usual spelling. Longer names first: "2MiB" ends in "B" too.
 constexpr std::array<UnitName, 9> kUnits = {{
     {"KiB", Budget::Unit::kBytes, std::uint64_t{1} << 10},
     {"MiB", Budget::Unit::kBytes, std::uint64_t{1} << 20},
@@ -28,7 +29,7 @@ constexpr std::array<UnitName, 9> kUnits = {{
     {"p", Budget::Unit::kParams, 1},
 }};
 
-// Whether the text ends in the name of a unit, in any case.
+// Whether the text ends in the name of a unit, in upper or lower case.
 bool ends_in(std::string_view text, std::string_view name) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return text.size() >= name.size() &&
@@ -36,7 +37,7 @@ bool ends_in(std::string_view text, std::string_view name) {
                     [&](char a, char b) { return lower(a) == lower(b); });
 }
 
-// The smallest budget that works, in the unit that was asked for.
+// The smallest possible budget, in the requested unit.
 std::string smallest_text(const Budget& budget, const TableShape& shape, Precision precision) {
   switch (budget.unit) {
     case Budget::Unit::kBytes:
@@ -57,7 +58,8 @@ std::string smallest_text(const Budget& budget, const TableShape& shape, Precisi
   return std::to_string(scaled / 10'000) + "." + fraction + "%";
 }
 
-// The parameters that the budget allows, before the table's own limits; nothing if absurdly many.
+// The parameters that the budget allows, not limited by the table; nothing if they do not fit into
+// 64 bits.
 std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableShape& shape,
                                             Precision precision) {
   switch (budget.unit) {
@@ -68,15 +70,14 @@ std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableSha
     case Budget::Unit::kBytes:
       break;
   }
-  const std::optional<std::uint64_t> bytes = budget.amount.times(budget.multiplier);
-  if (!bytes) return std::nullopt;
+  const std::uint64_t bytes = budget.bytes();
   // The most that fit, by bisection: bytes grow with parameters.
   std::uint64_t fit = 0;
   std::uint64_t too_many = shape.full_params() + 1;
-  if (table_bytes(0, shape, precision) > *bytes) return 0;
+  if (table_bytes(0, shape, precision) > bytes) return 0;
   while (too_many - fit > 1) {
     const std::uint64_t middle = fit + (too_many - fit) / 2;
-    (table_bytes(middle, shape, precision) <= *bytes ? fit : too_many) = middle;
+    (table_bytes(middle, shape, precision) <= bytes ? fit : too_many) = middle;
   }
   return fit;
 }
@@ -85,11 +86,15 @@ std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableSha
 
 std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precision precision) {
   const std::uint64_t counts = 8 * (std::uint64_t{shape.max_dim} + 1);
-  const std::uint64_t rows = std::min(params, shape.num_rows());  // that may have values
-  // Half a byte more for each row of int4 at worst.
+  const std::uint64_t rows = std::min(params, shape.num_rows());  // rows that may have values
+  // An int4 row takes up to half a byte more than its values.
   const std::uint64_t halves = precision == Precision::kInt4 ? rows : 0;
   return counts + value_bytes(precision, params + halves) +
          (scale_bytes(precision) + shape.mask_bytes()) * rows;
+}
+
+std::uint64_t Budget::bytes() const {
+  return amount.times(multiplier).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 Budget parse_budget(std::string_view text) {
@@ -113,16 +118,18 @@ ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape, Pre
             "a budget needs a table with rows: ", shape.num_rows(), " rows, sizes ", shape.min_dim,
             " to ", shape.max_dim);
   const std::optional<std::uint64_t> allowed = allowed_params(budget, shape, precision);
-  BET_CHECK(!allowed || *allowed >= shape.min_params(), "budget ", budget.text,
-            " is too small for ", shape.num_rows(), " users and items: the smallest is ",
-            smallest_text(budget, shape, precision));
+  if (allowed && *allowed < shape.min_params()) {
+    fail_as(ErrorKind::kBudget, "budget ", budget.text, " is too small for ", shape.num_rows(),
+            " users and items: the smallest is ", smallest_text(budget, shape, precision));
+  }
   ResolvedBudget resolved;
+  resolved.requested = budget;
+  resolved.precision = precision;
   resolved.covers_full = !allowed || *allowed >= shape.full_params();
   resolved.params = resolved.covers_full ? shape.full_params() : *allowed;
-  resolved.bytes = table_bytes(resolved.params, shape, precision);
-  if (budget.in_bytes() && !resolved.covers_full) {
-    resolved.bytes = *budget.amount.times(budget.multiplier);
-  }
+  resolved.bytes = budget.in_bytes() && !resolved.covers_full
+                       ? budget.bytes()
+                       : table_bytes(resolved.params, shape, precision);
   return resolved;
 }
 

@@ -16,7 +16,7 @@ namespace {
 struct Family {
   SizeFamily family;
   std::string_view name;
-  double max_shape;
+  double max_shape;  // beta_max in Eq. 4
 };
 
 constexpr std::array<Family, 4> kFamilies = {{
@@ -33,7 +33,8 @@ double polynomial(const std::array<double, N>& coefficients, double x) {
   return value;
 }
 
-// Phi^-1 by Wichura's algorithm AS 241 (PPND16), relative error about 1e-16.
+// The quantile function of the normal distribution by Wichura's algorithm AS 241 (PPND16), relative
+// error about 1e-16.
 double normal_quantile(double p) {
   static constexpr std::array<double, 8> kA = {
       2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
@@ -68,8 +69,8 @@ double normal_quantile(double p) {
   return q < 0 ? -tail : tail;
 }
 
-// `count` uniform values in descending order without a sort: the running sums of exponential
-// spacings over their total are order statistics of uniforms.
+// `count` uniform values in descending order without a sort: running sums of exponential variates,
+// divided by their total, are distributed like sorted uniform values.
 std::vector<double> descending_uniforms(std::size_t count, RandomStream& random) {
   std::vector<double> values(count);
   double running = 0;
@@ -83,9 +84,16 @@ std::vector<double> descending_uniforms(std::size_t count, RandomStream& random)
   return values;
 }
 
-// Replaces uniforms by the family's values; quantile functions ascend, so the order stays.
-void apply_quantile(SizeFamily family, double shape, std::vector<double>& u) {
-  switch (family) {
+struct Distribution {
+  SizeFamily family;
+  double shape;
+};
+
+// Turns uniform values into values of the distribution by its quantile function, which is
+// ascending: the order stays.
+void apply_quantile(const Distribution& distribution, std::vector<double>& u) {
+  const double shape = distribution.shape;
+  switch (distribution.family) {
     case SizeFamily::kPowerLaw:
       for (double& v : u) v = std::exp(std::log(v) / shape);
       break;
@@ -105,10 +113,10 @@ void apply_quantile(SizeFamily family, double shape, std::vector<double>& u) {
   }
 }
 
-// The n-th largest of `total` shared out by `values` goes to the n-th row of `order`.
-std::vector<std::uint16_t> share_out(std::span<const double> values, std::uint64_t total,
-                                     const TableShape& table,
-                                     std::span<const std::uint32_t> order) {
+// Sizes by row that sum to `total`: the n-th largest goes to the n-th row of `order`.
+std::vector<std::uint16_t> allocate_by_rank(std::span<const double> values, std::uint64_t total,
+                                            const TableShape& table,
+                                            std::span<const std::uint32_t> order) {
   const std::vector<std::uint16_t> by_rank =
       allocate_sizes(values, total, table.min_dim, table.max_dim);
   std::vector<std::uint16_t> sizes(order.size());
@@ -116,12 +124,12 @@ std::vector<std::uint16_t> share_out(std::span<const double> values, std::uint64
   return sizes;
 }
 
-std::vector<std::uint16_t> draw_side(SizeFamily family, double shape, std::uint64_t total,
+std::vector<std::uint16_t> draw_side(const Distribution& distribution, std::uint64_t total,
                                      const TableShape& table, std::span<const std::uint32_t> order,
-                                     RandomStream& random) {
+                                     RandomStream random) {
   std::vector<double> values = descending_uniforms(order.size(), random);
-  apply_quantile(family, shape, values);
-  return share_out(values, total, table, order);
+  apply_quantile(distribution, values);
+  return allocate_by_rank(values, total, table, order);
 }
 
 }  // namespace
@@ -141,7 +149,7 @@ std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> freque
 
 SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
                          const TableShape& shape, std::span<const std::uint32_t> order) {
-  return {shape, share_out(values, total, shape, order)};
+  return {shape, allocate_by_rank(values, total, shape, order)};
 }
 
 PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
@@ -155,9 +163,9 @@ PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
       user_frequencies.size() == shape.num_users && item_frequencies.size() == shape.num_items,
       "frequencies of ", user_frequencies.size(), " users and ", item_frequencies.size(),
       " items for a table of ", shape.num_users, " and ", shape.num_items);
-  BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "plans of ", params,
-            " parameters do not exist: ", shape.num_rows(), " rows take ", shape.min_params(),
-            " to ", shape.full_params());
+  BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "plans cannot have ",
+            params, " parameters: ", shape.num_rows(), " rows take ", shape.min_params(), " to ",
+            shape.full_params());
 }
 
 SampledPlan PlanSampler::draw(std::uint64_t seed, std::uint64_t index) const {
@@ -181,13 +189,11 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
             origin.user_shape, ", ", origin.item_shape);
   const TableShape drawn = shape_of(index);
   const std::uint64_t for_users = size_of_users(origin.user_share, drawn);
-  RandomStream user_random(seed, "plan user values", index);
-  RandomStream item_random(seed, "plan item values", index);
-  return {
-      shape_,
-      draw_side(origin.user_family, origin.user_shape, for_users, drawn, user_order_, user_random),
-      draw_side(origin.item_family, origin.item_shape, total_size_ - for_users, drawn, item_order_,
-                item_random)};
+  return {shape_,
+          draw_side({origin.user_family, origin.user_shape}, for_users, drawn, user_order_,
+                    RandomStream(seed, "plan user values", index)),
+          draw_side({origin.item_family, origin.item_shape}, total_size_ - for_users, drawn,
+                    item_order_, RandomStream(seed, "plan item values", index))};
 }
 
 SizePlan PlanSampler::sided_plan(double user_share) const {
@@ -196,15 +202,16 @@ SizePlan PlanSampler::sided_plan(double user_share) const {
   const std::uint64_t for_users = size_of_users(user_share, shape_);
   const std::vector<double> equal(std::max(user_order_.size(), item_order_.size()), 1.0);
   const std::span<const double> values(equal);
-  return {
-      shape_, share_out(values.first(user_order_.size()), for_users, shape_, user_order_),
-      share_out(values.first(item_order_.size()), total_size_ - for_users, shape_, item_order_)};
+  return {shape_,
+          allocate_by_rank(values.first(user_order_.size()), for_users, shape_, user_order_),
+          allocate_by_rank(values.first(item_order_.size()), total_size_ - for_users, shape_,
+                           item_order_)};
 }
 
 TableShape PlanSampler::shape_of(std::uint64_t index) const {
   TableShape shape = shape_;
-  // Whether empty rows are better depends on budget and data (docs/results.md): the search is to
-  // see both.
+  // Whether empty rows are better depends on budget and data, so the search is
+  // given plans of both kinds.
   const bool can_fill = total_size_ >= shape.total_size(1);
   if (shape.min_dim == 0 && index % 2 == 1 && can_fill) shape.min_dim = 1;
   return shape;

@@ -13,9 +13,13 @@ namespace bet {
 namespace {
 
 void check_params(const TableShape& shape, std::uint64_t params) {
-  BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "a plan of ", params,
-            " parameters does not exist: ", shape.num_rows(), " rows take ", shape.min_params(),
-            " to ", shape.full_params());
+  BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "a plan cannot have ",
+            params, " parameters: ", shape.num_rows(), " rows take ", shape.min_params(), " to ",
+            shape.full_params());
+}
+
+std::vector<std::uint16_t> to_vector(std::span<const std::uint16_t> sizes) {
+  return {sizes.begin(), sizes.end()};
 }
 
 }  // namespace
@@ -44,28 +48,20 @@ SizePlan::SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_size
   width_ = largest_size_;
 }
 
-namespace {
-
-std::vector<std::uint16_t> to_vector(std::span<const std::uint16_t> sizes) {
-  return {sizes.begin(), sizes.end()};
-}
-
-}  // namespace
-
 SizePlan::SizePlan(const TableShape& shape, std::span<const std::uint16_t> sizes)
     : SizePlan(shape, to_vector(sizes.first(std::min<std::size_t>(sizes.size(), shape.num_users))),
                to_vector(sizes.subspan(std::min<std::size_t>(sizes.size(), shape.num_users)))) {}
 
 SizePlan SizePlan::masked(const TableShape& shape, std::vector<std::uint8_t> mask) {
   BET_CHECK(shape.masks && mask.size() == shape.total_size(shape.max_dim), "a mask of ",
-            mask.size(), " places for a table of ", shape.num_rows(), " x ", shape.max_dim);
+            mask.size(), " entries for a table of ", shape.num_rows(), " x ", shape.max_dim);
   std::vector<std::uint16_t> sizes(shape.num_rows(), 0);
   std::uint32_t width = 0;
-  for (std::size_t place = 0; place < mask.size(); ++place) {
-    BET_CHECK(mask[place] <= 1, "a mask of ", unsigned{mask[place]}, ", which is not 0 or 1");
-    if (mask[place] == 0) continue;
-    ++sizes[place / shape.max_dim];
-    width = std::max(width, static_cast<std::uint32_t>(place % shape.max_dim) + 1);
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    BET_CHECK(mask[i] <= 1, "mask entry ", i, " is ", unsigned{mask[i]}, ", not 0 or 1");
+    if (mask[i] == 0) continue;
+    ++sizes[i / shape.max_dim];
+    width = std::max(width, static_cast<std::uint32_t>(i % shape.max_dim) + 1);
   }
   SizePlan plan(shape, sizes);
   plan.mask_ = std::move(mask);
@@ -100,7 +96,7 @@ SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::u
   RandomStream random(seed, "mixed random plan");
   const std::uint64_t target = params / shape.tables;
   const double mean = static_cast<double>(target) / static_cast<double>(shape.num_rows());
-  // Integers in [1, round(2 mean)), as the authors of the compared method drew them.
+  // Integers in [1, round(2 mean)), as the paper's authors draw them.
   const auto choices = static_cast<std::uint32_t>(std::max(std::lround(2.0 * mean) - 1, 1L));
   std::vector<std::uint16_t> sizes(shape.num_rows());
   for (std::uint16_t& size : sizes) {

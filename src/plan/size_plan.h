@@ -8,40 +8,41 @@
 
 namespace bet {
 
-// An embedding size for every user and every item (the paper's action *a*). Row n of the table
-// keeps its first sizes[n] columns or, in a plan with a mask, any of that number. Invariant: every
-// size lies within [min_dim, max_dim] of its shape. Immutable; any thread may read.
+// An embedding size for every user and every item (the action a of the BET paper, Section 3.2). Row
+// n of the table keeps its first sizes[n] columns or, in a plan with a mask, any columns of that
+// number. Invariant: every size lies within [min_dim, max_dim] of its shape. Immutable; any thread
+// may read.
 class SizePlan {
  public:
   // Throws if a count or a size does not fit the shape.
   SizePlan(const TableShape& shape, std::vector<std::uint16_t> user_sizes,
            std::vector<std::uint16_t> item_sizes);
-  // Of all rows in one, users first.
+  // From the sizes of all rows, users first.
   SizePlan(const TableShape& shape, std::span<const std::uint16_t> sizes);
 
-  // With a mask, of a shape with masks: 1 where a row keeps a column, else 0, by row (users first)
-  // and max_dim columns.
+  // A plan with a mask, for a shape with masks. The mask is [rows, max_dim], users first: 1 where
+  // the row keeps the column, else 0.
   static SizePlan masked(const TableShape& shape, std::vector<std::uint8_t> mask);
 
   const TableShape& shape() const { return shape_; }
   std::span<const std::uint16_t> user_sizes() const { return user_sizes_; }
   std::span<const std::uint16_t> item_sizes() const { return item_sizes_; }
-  // Of all tables together.
+  // The parameters of all tables together.
   std::uint64_t num_params() const { return num_params_; }
 
   // As given to masked(); empty where rows keep their first columns.
   std::span<const std::uint8_t> mask() const { return mask_; }
 
-  // Rows of each size, by size: 0 to max_dim.
+  // The number of rows of each size, from 0 to max_dim.
   std::span<const std::uint32_t> user_counts() const { return user_counts_; }
   std::span<const std::uint32_t> item_counts() const { return item_counts_; }
 
-  // Of the table as stored, masks included.
+  // The bytes of the table as stored, masks included.
   std::uint64_t stored_bytes(Precision precision) const;
 
   std::uint32_t largest_size() const { return largest_size_; }
-  // W: no wider table is ever needed to train this plan. With a mask it may exceed the largest
-  // size.
+  // The columns of the table that are needed to train this plan. With a mask it may exceed the
+  // largest size.
   std::uint32_t width() const { return width_; }
 
   friend bool operator==(const SizePlan& a, const SizePlan& b) {
@@ -63,12 +64,13 @@ class SizePlan {
 // Every row at max_dim.
 SizePlan full_plan(const TableShape& shape);
 
-// ES: floor(params / (rows * tables)) for every row, so up to one parameter a row stays unused.
+// Equal sizes (ES): floor(params / (rows * tables)) for every row, so less than one parameter per
+// row and table stays unused.
 SizePlan equal_plan(const TableShape& shape, std::uint64_t params);
 
-// MR: sizes drawn uniformly, regardless of frequency, then single steps at uniformly chosen rows
-// until they sum to `params` exactly (BASELINES 1.6), or to one below where that is odd and rows
-// have two embeddings.
+// Mixed and random sizes (MR): drawn uniformly, regardless of frequency, then changed by one at
+// uniformly chosen rows until the plan has `params` parameters, rounded down to a multiple of the
+// shape's tables.
 SizePlan mixed_random_plan(const TableShape& shape, std::uint64_t params, std::uint64_t seed);
 
 }  // namespace bet

@@ -12,38 +12,33 @@ void check_budget(bool holds, Parts&&... parts) {
 
 }  // namespace
 
-void check_vectors_can_fit(const FitOptions& options, const TableShape& shape,
-                           const ResolvedBudget& allowed) {
-  const ExportChoice choice = export_choice(options);
-  if (!choice.materialised || !options.budget->in_bytes()) return;
-  const std::uint64_t width = (allowed.params + shape.num_rows() - 1) / shape.num_rows();
+void check_vectors_can_fit(const TableShape& shape, const ResolvedBudget& budget,
+                           const ExportChoice& choice) {
+  if (!choice.materialised || !budget.requested.in_bytes()) return;
+  const std::uint64_t width = (budget.params + shape.num_rows() - 1) / shape.num_rows();
   const SizePlan equal = equal_plan(shape, width * shape.num_rows());
   const std::uint64_t bytes = exported_table_bytes(equal, choice);
-  check_budget(bytes <= allowed.bytes, "the propagated vectors would take at least ", bytes,
-               " bytes, more than --budget ", options.budget->text,
+  check_budget(bytes <= budget.bytes, "the propagated vectors would take at least ", bytes,
+               " bytes, more than --budget ", budget.requested.text,
                "; --serving graph stores the table alone");
 }
 
-void check_plan_fits(const SizePlan& plan, const FitOptions& options,
-                     const ResolvedBudget& allowed) {
-  const Budget& budget = *options.budget;
-  if (!budget.in_bytes()) {
-    check_budget(plan.num_params() <= allowed.params, "a plan of ", plan.num_params(),
-                 " parameters breaks the budget ", budget.text);
-    return;
-  }
-  const ExportChoice choice = export_choice(options);
+void check_plan_fits(const SizePlan& plan, const ResolvedBudget& budget,
+                     const ExportChoice& choice) {
   const std::uint64_t bytes = exported_table_bytes(plan, choice);
-  check_budget(bytes <= allowed.bytes, "the ", choice.materialised ? "propagated vectors" : "table",
-               " would take ", bytes, " bytes, more than --budget ", budget.text,
+  if (budget.allows(plan.num_params(), bytes)) return;
+  check_budget(budget.requested.in_bytes(), "a plan of ", plan.num_params(),
+               " parameters breaks the budget ", budget.requested.text);
+  check_budget(false, "the ", choice.materialised ? "propagated vectors" : "table", " would take ",
+               bytes, " bytes, more than --budget ", budget.requested.text,
                choice.materialised ? "; --serving graph stores the table alone" : "");
 }
 
 void check_file_fits(std::uint64_t bytes, const FitOptions& options, const ExportChoice& choice,
                      const TableShape& shape) {
   if (!options.budget || !options.budget->in_bytes()) return;
-  const ResolvedBudget allowed = resolve_budget(*options.budget, shape, choice.precision);
-  check_budget(bytes <= allowed.bytes, "the ",
+  const ResolvedBudget budget = resolve_budget(*options.budget, shape, choice.precision);
+  check_budget(bytes <= budget.bytes, "the ",
                choice.materialised ? "propagated vectors take " : "table takes ", bytes,
                " bytes, more than the run's --budget ", options.budget->text);
 }

@@ -10,13 +10,13 @@ namespace bet {
 // be broken.
 
 // Before anything is trained: propagated vectors are as wide as the plan's largest size, which is
-// at least the mean size. `options` have a budget, and `allowed` is what it comes to.
-void check_vectors_can_fit(const FitOptions& options, const TableShape& shape,
-                           const ResolvedBudget& allowed);
+// at least the mean size.
+void check_vectors_can_fit(const TableShape& shape, const ResolvedBudget& budget,
+                           const ExportChoice& choice);
 
 // On a plan that is about to be trained.
-void check_plan_fits(const SizePlan& plan, const FitOptions& options,
-                     const ResolvedBudget& allowed);
+void check_plan_fits(const SizePlan& plan, const ResolvedBudget& budget,
+                     const ExportChoice& choice);
 
 // On the bytes of a table that is about to be written; without a budget nothing is checked.
 void check_file_fits(std::uint64_t bytes, const FitOptions& options, const ExportChoice& choice,

@@ -47,7 +47,7 @@ Dataset DataOptions::load() const {
 }
 
 Split DataOptions::split_of(Dataset& dataset) const {
-  return make_split(dataset, split, split_seed);
+  return make_split(std::move(dataset.interactions), dataset.num_items(), split, split_seed);
 }
 
 const std::vector<Option<DataOptions>>& data_option_table() {

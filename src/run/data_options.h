@@ -18,6 +18,7 @@ struct DataOptions {
   std::uint64_t split_seed = 1;
 
   Dataset load() const;
+  // Takes the interactions over; the ids stay.
   Split split_of(Dataset& dataset) const;
 };
 

@@ -52,7 +52,7 @@ std::optional<ResolvedBudget> resolve(const FitOptions& options, const TableShap
             ": it takes ", shape.full_params(), " parameters, ",
             table_bytes(shape.full_params(), shape, options.precision), " bytes");
   }
-  check_vectors_can_fit(options, shape, allowed);
+  check_vectors_can_fit(shape, allowed, export_choice(options));
   return allowed;
 }
 
@@ -191,7 +191,7 @@ class FitRun {
     double columns = 0;
     double widest = 0;
     for (const SizePlan& plan : proposal.plans) {
-      if (allowed_) check_plan_fits(plan, options_, *allowed_);
+      if (allowed_) check_plan_fits(plan, *allowed_, export_choice(options_));
       columns += plan.width();
       widest = std::max<double>(widest, plan.width());
     }
@@ -273,7 +273,7 @@ class FitRun {
     report_.backbone = options_.backbone;
     report_.method = options_.method;
     report_.seed = options_.seed;
-    if (allowed_) report_.budget = {options_.budget->text, *allowed_, options_.precision};
+    report_.budget = allowed_;
     report_.used.params = plan.num_params();
     report_.used.share = share_of_full(plan);
     report_.validation = result.validation;

@@ -30,14 +30,7 @@ struct FitReport {
   std::string method;
   std::uint64_t seed = 0;
 
-  // What was asked for, and what it comes to on this table.
-  struct AskedBudget {
-    std::string requested;
-    ResolvedBudget allowed;
-    // None in reports of earlier versions.
-    std::optional<Precision> precision;
-  };
-  std::optional<AskedBudget> budget;
+  std::optional<ResolvedBudget> budget;
 
   struct Used {
     std::uint64_t params = 0;

@@ -26,9 +26,9 @@ Facts facts_of(const FitOptions& options, const FitReport& report) {
   facts.emplace_back(kDataHash, report.data.hash);
   facts.emplace_back("version", std::string(BET_VERSION));
   if (report.budget) {
-    facts.emplace_back("budget.requested", report.budget->requested);
-    facts.emplace_back("budget.params", integer(report.budget->allowed.params));
-    facts.emplace_back("budget.bytes", integer(report.budget->allowed.bytes));
+    facts.emplace_back("budget.requested", report.budget->requested.text);
+    facts.emplace_back("budget.params", integer(report.budget->params));
+    facts.emplace_back("budget.bytes", integer(report.budget->bytes));
   }
   facts.emplace_back("used.params", integer(report.used.params));
   facts.emplace_back("seed", integer(options.seed));

@@ -63,22 +63,22 @@ FitReport::Data data_from(const Json& json) {
           .parts = {split.at("train"), split.at("validation"), split.at("test")}};
 }
 
-Json budget_json(const std::optional<FitReport::AskedBudget>& budget) {
+Json budget_json(const std::optional<ResolvedBudget>& budget) {
   if (!budget) return nullptr;
-  Json json = {{"requested", budget->requested},
-               {"params", budget->allowed.params},
-               {"bytes", budget->allowed.bytes}};
-  if (budget->precision) json["precision"] = precision_name(*budget->precision);
-  json["covers_full"] = budget->allowed.covers_full;
-  return json;
+  return {{"requested", budget->requested.text},
+          {"params", budget->params},
+          {"bytes", budget->bytes},
+          {"precision", precision_name(budget->precision)},
+          {"covers_full", budget->covers_full}};
 }
 
-std::optional<FitReport::AskedBudget> budget_from(const Json& json) {
+std::optional<ResolvedBudget> budget_from(const Json& json) {
   if (json.is_null()) return std::nullopt;
-  return FitReport::AskedBudget{
-      json.at("requested"),
-      {json.at("params"), json.at("bytes"), json.value("covers_full", false)},
-      precision_at(json)};
+  return ResolvedBudget{.requested = parse_budget(json.at("requested").get<std::string>()),
+                        .precision = precision_at(json).value_or(Precision::kFloat32),
+                        .params = json.at("params"),
+                        .bytes = json.at("bytes"),
+                        .covers_full = json.value("covers_full", false)};
 }
 
 Json used_json(const FitReport::Used& used) {

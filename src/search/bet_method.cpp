@@ -29,8 +29,8 @@ void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& bac
   const double factor = effort == Effort::kPaper ? backbone.paper_probe_epochs : 1;
   options.iterations = options.iterations.value_or(preset.iterations);
   options.candidates = options.candidates.value_or(preset.candidates);
-  options.finetune_epochs = options.finetune_epochs.value_or(longer ? preset.finetune_epochs * 3 / 2
-                                                                    : preset.finetune_epochs);
+  options.finetune_epochs = options.finetune_epochs.value_or(
+      static_cast<std::uint32_t>(factor * static_cast<double>(preset.finetune_epochs)));
   options.retrain_top = options.retrain_top.value_or(preset.retrain_top);
   options.selection = options.selection.value_or(Selection::kDeepSets);
 }

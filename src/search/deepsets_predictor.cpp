@@ -10,12 +10,14 @@
 namespace bet {
 namespace {
 
-constexpr std::size_t kCode = 16;
+constexpr std::size_t kCode = 16;                    // the width of q in Eq. 7
+constexpr std::size_t kSetFeatures = 2 * kCode + 1;  // the users' mean, the items' mean, the size
+constexpr std::size_t kEmbedding = 64;               // the width of s_d and h_a in Eq. 8 and 9
 
 // The rows of one side ranked by frequency, in groups of equal frequency.
 struct RankedSide {
   std::vector<double> inputs;           // by group: log(1 + f) / log(1 + largest)
-  std::vector<double> counts;           // by group: its rows
+  std::vector<double> counts;           // by group: its number of rows
   std::vector<std::size_t> group_of;    // by rank, and one past the last
   std::vector<std::size_t> first_rank;  // by group, and one past the last
 
@@ -34,8 +36,8 @@ struct RankedSide {
   }
 };
 
-// The rows of each set on one side: from rank `begin` up to rank `end`.
-struct Stretches {
+// The rows of each set on one side: those of the ranks [begin, end).
+struct RankRanges {
   std::vector<std::size_t> begin, end;
 
   void add(std::size_t first, std::size_t count) {
@@ -46,12 +48,14 @@ struct Stretches {
   double count(std::size_t set) const { return static_cast<double>(end[set] - begin[set]); }
 };
 
-// The sets of several plans that have a row: each holds the rows of one size of one plan.
+// The sets S_d of several plans, without empty ones: a set holds the rows of one size of one plan.
 struct Sets {
-  Stretches users, items;
+  RankRanges users, items;
   std::vector<std::size_t> plan;
   std::vector<double> size;    // log d / log max_dim
-  std::vector<double> weight;  // share of the rows: both sides count alike
+  std::vector<double> weight;  // share of the rows, where users and items count half each
+
+  std::size_t count() const { return plan.size(); }
 
   void add_plan(const SizePlan& sizes, std::size_t number) {
     const TableShape& shape = sizes.shape();
@@ -59,7 +63,8 @@ struct Sets {
     const auto share = [](std::uint32_t part, std::uint64_t whole) {
       return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
     };
-    // Sizes fall with the rank: the largest begins at rank 0, each where the one above ends.
+    // Sizes descend with the rank: the largest begins at rank 0, each other where the last one
+    // ends.
     std::size_t user = 0;
     std::size_t item = 0;
     for (std::uint32_t d = shape.max_dim; d > 0; --d) {
@@ -78,17 +83,19 @@ struct Sets {
   }
 };
 
-// One side of all sets: encodes the frequencies, then takes each set's mean code.
+// The mean codes of the sets on one side (the mean in Eq. 8): encodes the frequencies once and
+// takes each set's sum as a difference of prefix sums.
 class SideMeans {
  public:
   SideMeans(const Mlp& encoder, std::span<const double> params, const RankedSide& side,
-            const Stretches& sets)
+            const RankRanges& sets)
       : encoder_(encoder),
         params_(params),
         side_(side),
         sets_(sets),
         codes_(encoder.forward(params, side.inputs)) {
-    // Sums over all rows before each group; a rank inside a group adds its code.
+    // Sums over all rows before each group. The rows of a group before a rank inside it are added
+    // with the group's code.
     const std::vector<double>& codes = codes_.output();
     std::vector<double> before((side.counts.size() + 1) * kCode);
     for (std::size_t i = 0; i < codes.size(); ++i) {
@@ -110,7 +117,7 @@ class SideMeans {
   // [sets, kCode]; zero for a set without a row on this side.
   const std::vector<double>& means() const { return means_; }
 
-  // Adds the encoder's gradient, given that of the means.
+  // Adds the gradient by the encoder's weights, given the gradient by the means.
   void backward(std::span<const double> means_gradient, std::span<double> gradient) const {
     const std::size_t num_groups = side_.counts.size();
     std::vector<double> before((num_groups + 1) * kCode);
@@ -126,7 +133,7 @@ class SideMeans {
         }
       }
     }
-    // A group is before all later ones.
+    // Each group's codes are part of the prefix sums of all later groups.
     for (std::size_t i = num_groups * kCode; i-- > 0;) {
       codes[i] += before[i + kCode] * side_.counts[i / kCode];
       before[i] += before[i + kCode];
@@ -135,7 +142,7 @@ class SideMeans {
   }
 
  private:
-  // A set's sum is what comes before its end less what comes before its beginning.
+  // The two prefix sums whose difference is the set's mean, with their factors.
   std::array<std::pair<std::size_t, double>, 2> ends(std::size_t set) const {
     const double scale = 1.0 / std::max(1.0, sets_.count(set));
     return {{{sets_.end[set], scale}, {sets_.begin[set], -scale}}};
@@ -144,19 +151,19 @@ class SideMeans {
   const Mlp& encoder_;
   std::span<const double> params_;
   const RankedSide& side_;
-  const Stretches& sets_;
+  const RankRanges& sets_;
   Mlp::Pass codes_;
   std::vector<double> means_;
 };
 
-// The paper's four perceptrons; their weights follow each other in this order.
+// The four networks of the paper; their weights are stored in this order.
 struct Networks {
-  Mlp user_encoder{{{1, 16}, {16, kCode}}};           // rho_U: a frequency
-  Mlp item_encoder{{{1, 16}, {16, kCode}}};           // rho_V
-  Mlp size_encoder{{{2 * kCode + 1, 64}, {64, 64}}};  // mu: a set and its size
-  Mlp decoder{{{64, 64}, {64, 1, false}}};            // pi: the plan
+  Mlp user_encoder{{{1, 16}, {16, kCode}}};                  // rho_U in Eq. 7: a user's frequency
+  Mlp item_encoder{{{1, 16}, {16, kCode}}};                  // rho_V in Eq. 7: an item's frequency
+  Mlp size_encoder{{{kSetFeatures, 64}, {64, kEmbedding}}};  // mu in Eq. 8: a set and its size
+  Mlp decoder{{{kEmbedding, 64}, {64, 1, false}}};           // pi in Eq. 10: a plan
 
-  // Of any array of all weights.
+  // The parts of an array over all weights.
   template <class T>
   struct Parts {
     std::span<T> user_encoder, item_encoder, size_encoder, decoder;
@@ -186,6 +193,52 @@ struct Networks {
   }
 };
 
+// The input of the size encoder, [sets, kSetFeatures].
+std::vector<double> set_features(const Sets& sets, const SideMeans& users, const SideMeans& items) {
+  std::vector<double> features(sets.count() * kSetFeatures);
+  for (std::size_t set = 0; set < sets.count(); ++set) {
+    double* row = features.data() + set * kSetFeatures;
+    std::copy_n(users.means().data() + set * kCode, kCode, row);
+    std::copy_n(items.means().data() + set * kCode, kCode, row + kCode);
+    row[2 * kCode] = sets.size[set];
+  }
+  return features;
+}
+
+// The columns [first, first + kCode) of the gradient by the set features: those of one side's
+// means.
+std::vector<double> means_gradient(std::span<const double> by_features, std::size_t first) {
+  const std::size_t num_sets = by_features.size() / kSetFeatures;
+  std::vector<double> means(num_sets * kCode);
+  for (std::size_t set = 0; set < num_sets; ++set) {
+    std::copy_n(by_features.data() + set * kSetFeatures + first, kCode, means.data() + set * kCode);
+  }
+  return means;
+}
+
+// h_a, [plans, kEmbedding]: the weighted sum of the encoded sets of each plan.
+std::vector<double> sum_sets(const Sets& sets, std::span<const double> encoded,
+                             std::size_t num_plans) {
+  std::vector<double> embeddings(num_plans * kEmbedding);
+  for (std::size_t set = 0; set < sets.count(); ++set) {
+    for (std::size_t e = 0; e < kEmbedding; ++e) {
+      embeddings[sets.plan[set] * kEmbedding + e] +=
+          sets.weight[set] * encoded[set * kEmbedding + e];
+    }
+  }
+  return embeddings;
+}
+
+// The gradient by the encoded sets, given the gradient by the embeddings of the plans.
+std::vector<double> sum_sets_gradient(const Sets& sets, std::span<const double> by_embedding) {
+  std::vector<double> by_set(sets.count() * kEmbedding);
+  for (std::size_t i = 0; i < by_set.size(); ++i) {
+    const std::size_t set = i / kEmbedding;
+    by_set[i] = sets.weight[set] * by_embedding[sets.plan[set] * kEmbedding + i % kEmbedding];
+  }
+  return by_set;
+}
+
 class DeepSetsPredictor final : public FitnessPredictor {
  public:
   DeepSetsPredictor(const Frequencies& frequencies, std::uint64_t seed)
@@ -194,57 +247,28 @@ class DeepSetsPredictor final : public FitnessPredictor {
         items_(frequencies.items) {}
 
  private:
-  static constexpr std::size_t kSeen = 2 * kCode + 1;  // users' mean, items' mean, size
-  static constexpr std::size_t kEmbedding = 64;
-
   Prediction forward(std::span<const double> all_params, std::span<const SizePlan* const> plans,
-                     const Lesson* lesson) const override {
+                     const Supervision* supervision) const override {
     const auto params = networks_.parts(all_params);
     Sets sets;
     for (std::size_t i = 0; i < plans.size(); ++i) sets.add_plan(*plans[i], i);
-    const std::size_t num_sets = sets.plan.size();
-
     const SideMeans users(networks_.user_encoder, params.user_encoder, users_, sets.users);
     const SideMeans items(networks_.item_encoder, params.item_encoder, items_, sets.items);
-    std::vector<double> seen(num_sets * kSeen);
-    for (std::size_t set = 0; set < num_sets; ++set) {
-      double* row = seen.data() + set * kSeen;
-      std::copy_n(users.means().data() + set * kCode, kCode, row);
-      std::copy_n(items.means().data() + set * kCode, kCode, row + kCode);
-      row[2 * kCode] = sets.size[set];
-    }
-    const Mlp::Pass encoded = networks_.size_encoder.forward(params.size_encoder, std::move(seen));
-    std::vector<double> embeddings(plans.size() * kEmbedding);
-    for (std::size_t set = 0; set < num_sets; ++set) {
-      for (std::size_t e = 0; e < kEmbedding; ++e) {
-        embeddings[sets.plan[set] * kEmbedding + e] +=
-            sets.weight[set] * encoded.output()[set * kEmbedding + e];
-      }
-    }
+    const Mlp::Pass encoded =
+        networks_.size_encoder.forward(params.size_encoder, set_features(sets, users, items));
+    std::vector<double> embeddings = sum_sets(sets, encoded.output(), plans.size());
     const Mlp::Pass decoded = networks_.decoder.forward(params.decoder, embeddings);
 
-    if (lesson != nullptr) {
-      const auto gradient = networks_.parts(lesson->gradient);
+    if (supervision != nullptr) {
+      const auto gradient = networks_.parts(supervision->gradient);
       const std::vector<double> by_embedding = networks_.decoder.backward(
-          params.decoder, decoded, score_gradient(decoded.output(), lesson->targets),
+          params.decoder, decoded, score_gradient(decoded.output(), supervision->targets),
           gradient.decoder, Mlp::InputGradient::kYes);
-      std::vector<double> by_set(num_sets * kEmbedding);
-      for (std::size_t i = 0; i < by_set.size(); ++i) {
-        const std::size_t set = i / kEmbedding;
-        by_set[i] = sets.weight[set] * by_embedding[sets.plan[set] * kEmbedding + i % kEmbedding];
-      }
-      const std::vector<double> by_seen =
-          networks_.size_encoder.backward(params.size_encoder, encoded, std::move(by_set),
-                                          gradient.size_encoder, Mlp::InputGradient::kYes);
-      const auto means = [&](std::size_t first) {
-        std::vector<double> part(num_sets * kCode);
-        for (std::size_t set = 0; set < num_sets; ++set) {
-          std::copy_n(by_seen.data() + set * kSeen + first, kCode, part.data() + set * kCode);
-        }
-        return part;
-      };
-      users.backward(means(0), gradient.user_encoder);
-      items.backward(means(kCode), gradient.item_encoder);
+      const std::vector<double> by_features = networks_.size_encoder.backward(
+          params.size_encoder, encoded, sum_sets_gradient(sets, by_embedding),
+          gradient.size_encoder, Mlp::InputGradient::kYes);
+      users.backward(means_gradient(by_features, 0), gradient.user_encoder);
+      items.backward(means_gradient(by_features, kCode), gradient.item_encoder);
     }
     return {decoded.output(), std::move(embeddings)};
   }

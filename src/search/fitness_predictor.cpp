@@ -17,7 +17,7 @@ FitnessPredictor::FitnessPredictor(std::vector<double> params)
 FitnessPredictor::Prediction FitnessPredictor::predict(
     std::span<const SizePlan* const> plans) const {
   Prediction prediction = forward(params_, plans, nullptr);
-  for (double& score : prediction.scores) score = score * spread_ + mean_;
+  for (double& score : prediction.scores) score = score * stddev_ + mean_;
   return prediction;
 }
 
@@ -31,8 +31,8 @@ double FitnessPredictor::learn(std::span<const MeasuredPlan> population, std::ui
   for (const MeasuredPlan& member : population) {
     variance += (member.fitness - mean_) * (member.fitness - mean_) / count;
   }
-  constexpr double kLeastSpread = 0.01;  // while there are too few to tell
-  spread_ = std::max(std::sqrt(variance), kLeastSpread);
+  constexpr double kMinStddev = 0.01;  // for populations too small to estimate it
+  stddev_ = std::max(std::sqrt(variance), kMinStddev);
 
   double error = 0;
   std::array<MeasuredPlan, kBatch> batch;
@@ -61,11 +61,11 @@ double FitnessPredictor::update(std::span<const MeasuredPlan> batch) {
   std::vector<double> targets;
   for (const MeasuredPlan& member : batch) {
     plans.push_back(member.plan);
-    targets.push_back((member.fitness - mean_) / spread_);
+    targets.push_back((member.fitness - mean_) / stddev_);
   }
   std::fill(gradient_.begin(), gradient_.end(), 0.0);
-  const Lesson lesson{targets, gradient_};
-  const std::vector<double> scores = forward(params_, plans, &lesson).scores;
+  const Supervision supervision{targets, gradient_};
+  const std::vector<double> scores = forward(params_, plans, &supervision).scores;
 
   const double rate = std::max(0.01 * std::pow(0.9, static_cast<double>(num_updates_)), 0.002);
   ++num_updates_;
@@ -82,7 +82,7 @@ double FitnessPredictor::update(std::span<const MeasuredPlan> batch) {
   for (std::size_t i = 0; i < scores.size(); ++i) {
     error += (scores[i] - targets[i]) * (scores[i] - targets[i]);
   }
-  return error / static_cast<double>(scores.size()) * spread_ * spread_;
+  return error / static_cast<double>(scores.size()) * stddev_ * stddev_;
 }
 
 std::vector<double> FitnessPredictor::state() const {
@@ -90,7 +90,7 @@ std::vector<double> FitnessPredictor::state() const {
   for (const std::vector<double>* part : {&params_, &moment1_, &moment2_}) {
     state.insert(state.end(), part->begin(), part->end());
   }
-  state.insert(state.end(), {static_cast<double>(num_updates_), mean_, spread_});
+  state.insert(state.end(), {static_cast<double>(num_updates_), mean_, stddev_});
   return state;
 }
 
@@ -107,7 +107,7 @@ void FitnessPredictor::restore(std::span<const double> state) {
   moment2_ = part(2);
   num_updates_ = static_cast<std::int64_t>(state[3 * count]);
   mean_ = state[3 * count + 1];
-  spread_ = state[3 * count + 2];
+  stddev_ = state[3 * count + 2];
 }
 
 }  // namespace bet

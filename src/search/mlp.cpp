@@ -8,13 +8,49 @@
 namespace bet {
 namespace {
 
-constexpr double kSlope = 0.01;
+constexpr double kSlope = 0.01;  // of LeakyReLU below zero
 
 std::size_t params_of(const Mlp::Layer& layer) { return (layer.in + 1) * layer.out; }
 
 // y += a x
 void add_multiple(double a, const double* x, double* y, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) y[i] += a * x[i];
+}
+
+// Adds the gradient by weights and biases, given the layer's input [rows, in] and the gradient by
+// its output before the activation [rows, out].
+void add_weight_gradient(const Mlp::Layer& layer, std::span<const double> input,
+                         std::span<const double> output_gradient, double* gradient) {
+  double* biases_gradient = gradient + layer.in * layer.out;
+  for (std::size_t row = 0; row < output_gradient.size() / layer.out; ++row) {
+    const double* x = input.data() + row * layer.in;
+    const double* g = output_gradient.data() + row * layer.out;
+    add_multiple(1.0, g, biases_gradient, layer.out);
+    for (std::size_t i = 0; i < layer.in; ++i) {
+      add_multiple(x[i], g, gradient + i * layer.out, layer.out);
+    }
+  }
+}
+
+// The gradient by the layer's input [rows, in], given that by its output before the activation.
+std::vector<double> input_gradient(const Mlp::Layer& layer, const double* weights,
+                                   std::span<const double> output_gradient) {
+  std::vector<double> transposed(layer.in * layer.out);
+  for (std::size_t i = 0; i < layer.in; ++i) {
+    for (std::size_t o = 0; o < layer.out; ++o) {
+      transposed[o * layer.in + i] = weights[i * layer.out + o];
+    }
+  }
+  const std::size_t rows = output_gradient.size() / layer.out;
+  std::vector<double> gradient(rows * layer.in);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double* g = output_gradient.data() + row * layer.out;
+    for (std::size_t o = 0; o < layer.out; ++o) {
+      add_multiple(g[o], transposed.data() + o * layer.in, gradient.data() + row * layer.in,
+                   layer.in);
+    }
+  }
+  return gradient;
 }
 
 }  // namespace
@@ -58,8 +94,9 @@ Mlp::Pass Mlp::forward(std::span<const double> params, std::vector<double> input
 std::vector<double> Mlp::backward(std::span<const double> params, const Pass& pass,
                                   std::vector<double> output_gradient, std::span<double> gradient,
                                   InputGradient wanted) const {
-  BET_CHECK(params.size() == num_params_ && gradient.size() == num_params_, "a perceptron of ",
-            num_params_, " weights was given ", params.size());
+  BET_CHECK(params.size() == num_params_ && gradient.size() == num_params_, "a network of ",
+            num_params_, " weights was given ", params.size(), " weights and a gradient of ",
+            gradient.size());
   std::size_t end = num_params_;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const Layer& layer = layers_[l];
@@ -68,33 +105,10 @@ std::vector<double> Mlp::backward(std::span<const double> params, const Pass& pa
     for (std::size_t i = 0; layer.leaky && i < output.size(); ++i) {
       output_gradient[i] *= output[i] > 0 ? 1.0 : kSlope;
     }
-    double* weights_gradient = gradient.data() + first;
-    double* biases_gradient = weights_gradient + layer.in * layer.out;
-    for (std::size_t row = 0; row < pass.rows; ++row) {
-      const double* x = pass.values[l].data() + row * layer.in;
-      const double* g = output_gradient.data() + row * layer.out;
-      add_multiple(1.0, g, biases_gradient, layer.out);
-      for (std::size_t i = 0; i < layer.in; ++i) {
-        add_multiple(x[i], g, weights_gradient + i * layer.out, layer.out);
-      }
-    }
+    add_weight_gradient(layer, pass.values[l], output_gradient, gradient.data() + first);
     end = first;
     if (l == 0 && wanted == InputGradient::kNo) return {};
-    std::vector<double> transposed(layer.in * layer.out);
-    for (std::size_t i = 0; i < layer.in; ++i) {
-      for (std::size_t o = 0; o < layer.out; ++o) {
-        transposed[o * layer.in + i] = params[first + i * layer.out + o];
-      }
-    }
-    std::vector<double> input_gradient(pass.rows * layer.in);
-    for (std::size_t row = 0; row < pass.rows; ++row) {
-      const double* g = output_gradient.data() + row * layer.out;
-      for (std::size_t o = 0; o < layer.out; ++o) {
-        add_multiple(g[o], transposed.data() + o * layer.in, input_gradient.data() + row * layer.in,
-                     layer.in);
-      }
-    }
-    output_gradient = std::move(input_gradient);
+    output_gradient = input_gradient(layer, params.data() + first, output_gradient);
   }
   return output_gradient;
 }

@@ -8,25 +8,25 @@
 
 namespace bet {
 
-// A small perceptron over the rows of a matrix, in double, with its gradient. By hand and on the
-// calling thread: its matrices are so small that a framework spends its time on everything else,
-// and the search must not keep a GPU waiting.
+// A small multilayer perceptron over the rows of a matrix, in double precision, with its gradient.
+// Written by hand and run on the calling thread: its matrices are so small that a framework's
+// overhead would dominate, and the search must not keep a GPU waiting.
 class Mlp {
  public:
   struct Layer {
     std::size_t in = 0;
     std::size_t out = 0;
-    bool leaky = true;  // LeakyReLU 0.01 after it; else linear
+    bool leaky = true;  // followed by LeakyReLU of slope 0.01; else linear
   };
   explicit Mlp(std::vector<Layer> layers);
 
   std::size_t num_params() const { return num_params_; }
 
-  // Appends weights and biases drawn from U(-1/sqrt(fan_in), 1/sqrt(fan_in)). Of each layer:
-  // weights [in, out], biases [out].
+  // Appends weights and biases drawn from U(-1/sqrt(in), 1/sqrt(in)): for each layer the weights
+  // [in, out], then the biases [out].
   void draw(RandomStream& random, std::vector<double>& params) const;
 
-  // What a gradient needs: the input, then the output of each layer, each [rows, width].
+  // What backward() needs: the input, then the output of each layer, each [rows, width].
   struct Pass {
     std::size_t rows = 0;
     std::vector<std::vector<double>> values;
@@ -35,8 +35,8 @@ class Mlp {
   };
   Pass forward(std::span<const double> params, std::vector<double> input) const;
 
-  // Adds d/d(params) to `gradient`, given d/d(output) [rows, out]. Returns d/d(input), which costs
-  // nothing if not wanted.
+  // Adds the gradient by the weights to `gradient`, given the gradient by the output [rows, out].
+  // Returns the gradient by the input; nothing, at no cost, if it is not wanted.
   enum class InputGradient { kNo, kYes };
   std::vector<double> backward(std::span<const double> params, const Pass& pass,
                                std::vector<double> output_gradient, std::span<double> gradient,

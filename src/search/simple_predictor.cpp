@@ -21,16 +21,16 @@ class SimplePredictor final : public FitnessPredictor {
   }
 
   Prediction forward(std::span<const double> params, std::span<const SizePlan* const> plans,
-                     const Lesson* lesson) const override {
+                     const Supervision* supervision) const override {
     std::vector<double> sizes;
     for (const SizePlan* plan : plans) {
       for (const std::uint16_t size : plan->user_sizes()) sizes.push_back(size / max_dim_);
       for (const std::uint16_t size : plan->item_sizes()) sizes.push_back(size / max_dim_);
     }
     const Mlp::Pass pass = mlp_.forward(params, std::move(sizes));
-    if (lesson != nullptr) {
-      mlp_.backward(params, pass, score_gradient(pass.output(), lesson->targets), lesson->gradient,
-                    Mlp::InputGradient::kNo);
+    if (supervision != nullptr) {
+      mlp_.backward(params, pass, score_gradient(pass.output(), supervision->targets),
+                    supervision->gradient, Mlp::InputGradient::kNo);
     }
     return {pass.output(), pass.values[2]};
   }

@@ -63,8 +63,7 @@ TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
 
 // Validation recall@20 of ranking all items by their number of training interactions.
 double popularity_recall() {
-  Dataset dataset = load_dataset("demo");
-  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  const Split split = make_split(load_dataset("demo"), SplitKind::kRandom, 1);
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
   const at::Tensor vectors = at::zeros({graph.num_nodes(), 8});

@@ -171,8 +171,7 @@ TEST(ModelFile, BothFormsServeTheSame) {
 
 // What the runtime recommends, measured here, is what LibTorch's ranking measured.
 double served_recall(const Model& model) {
-  Dataset demo = synthetic_dataset({});
-  const Split split = make_split(demo, SplitKind::kRandom, 1);
+  const Split split = make_split(synthetic_dataset({}), SplitKind::kRandom, 1);
   double sum = 0;
   double users = 0;
   for (UserId user = 0; user < split.num_users(); ++user) {

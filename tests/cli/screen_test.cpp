@@ -23,7 +23,7 @@ FitReport report_of(const char* requested, std::uint64_t params, std::uint64_t b
   quality.recall[2] = 0.25;
   quality.ndcg[2] = 0.125;
   FitReport report;
-  report.budget = {requested, {params, bytes, full}, Precision::kFloat32};
+  report.budget = {parse_budget(requested), Precision::kFloat32, params, bytes, full};
   report.used = {300, 0.0469, 1300, 0, Precision::kFloat32};
   report.validation = report.test = quality;
   return report;

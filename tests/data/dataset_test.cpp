@@ -14,7 +14,7 @@ using test::TempFolder;
 
 TEST(KeepCore, DropsUntilNothingMoreFalls) {
   const TempFolder folder;
-  // User c and item z fall first; then item y has one user left, then user b one item.
+  // User c is dropped first; then item y has one user left, and then user b has one item.
   const auto file = folder.write("a.csv", "user,item\na,w\na,x\nd,w\nd,x\nb,w\nb,y\nc,y\n");
   ReadOptions options;
   options.min_user_inter = 2;
@@ -47,12 +47,12 @@ TEST(KeepCore, KeepsPartsAndTimesBesideTheirPairs) {
   dataset.items = IdTable::consecutive(3);
   dataset.interactions.offsets = {0, 2, 3, 5};
   for (const ItemId item : {0U, 1U, 2U, 0U, 1U}) dataset.interactions.columns.push_back(item);
-  for (const double time : {10., 11., 22., 30., 31.}) dataset.times.push_back(time);
-  dataset.in_test = {false, true, true, true, false};
+  for (const double time : {10., 11., 22., 30., 31.}) dataset.interactions.times.push_back(time);
+  dataset.interactions.in_test = {false, true, true, true, false};
   keep_core(dataset, 2, 0);
   EXPECT_EQ(dataset.num_users(), 2U);
-  EXPECT_EQ(dataset.in_test, (std::vector<bool>{false, true, true, false}));
-  EXPECT_EQ(dataset.times[2], 30.0);
+  EXPECT_EQ(dataset.interactions.in_test, (std::vector<bool>{false, true, true, false}));
+  EXPECT_EQ(dataset.interactions.times[2], 30.0);
 }
 
 TEST(Statistics, AreCountedByHand) {

@@ -98,14 +98,14 @@ TEST_F(Download, FetchesIntoANewFolderAndReportsProgress) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x/y/a.txt.part"));
   EXPECT_EQ(last.done, static_cast<double>(server_.text.size()));
   download({remote(server_.url("/whole"))}, folder_ / "x/y");
-  EXPECT_EQ(server_.num_requests, 1) << "what is there is not fetched again";
+  EXPECT_EQ(server_.num_requests, 1) << "an existing file is not downloaded again";
 }
 
-TEST_F(Download, GoesOnWhereItStopped) {
+TEST_F(Download, ResumesWhereItStopped) {
   const std::size_t half = server_.text.size() / 2;
   EXPECT_NE(error_of([&] {
               download({remote(server_.url("/breaks"))}, folder_.path());
-            }).find("run again"),
+            }).find("to resume the download"),
             std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(folder_ / "a.txt.part"), half);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.txt"));
@@ -114,13 +114,13 @@ TEST_F(Download, GoesOnWhereItStopped) {
   EXPECT_EQ(server_.last_range, "bytes=" + std::to_string(half) + "-");
 }
 
-TEST_F(Download, StartsAgainWhereTheServerCannotGoOn) {
+TEST_F(Download, StartsAgainWhereTheServerCannotResume) {
   folder_.write("a.txt.part", server_.text.substr(0, 1000));
   download({remote(server_.url("/no-range"))}, folder_.path());
   EXPECT_EQ(read_file(folder_ / "a.txt"), server_.text);
 }
 
-TEST_F(Download, AWholePartIsFinished) {
+TEST_F(Download, ACompletePartIsUsed) {
   folder_.write("a.txt.part", server_.text);
   download({remote(server_.url("/whole"))}, folder_.path());
   EXPECT_EQ(read_file(folder_ / "a.txt"), server_.text);
@@ -136,7 +136,7 @@ TEST_F(Download, AWrongChecksumLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.txt.part"));
 }
 
-TEST_F(Download, NamesTheAddressThatFails) {
+TEST_F(Download, NamesTheUrlThatFails) {
   EXPECT_NE(error_of([&] {
               download({remote(server_.url("/none"))}, folder_.path());
             }).find("/none: cannot download"),
@@ -147,7 +147,7 @@ TEST_F(Download, NamesTheAddressThatFails) {
             std::string::npos);
 }
 
-TEST_F(Download, TakesFileAddressesAndGoesOnThere) {
+TEST_F(Download, TakesFileUrlsAndResumesThem) {
   const std::string url = "file://" + (folder_ / "original").string();
   download({remote(url)}, folder_ / "first");
   EXPECT_EQ(read_file(folder_ / "first/a.txt"), server_.text);

@@ -39,7 +39,7 @@ struct HeaderLine {
 
 class KnownHeader : public testing::TestWithParam<HeaderLine> {};
 
-TEST_P(KnownHeader, IsNoUserAndNoItem) {
+TEST_P(KnownHeader, IsNeitherUserNorItem) {
   const Dataset dataset = load_text(GetParam().text);
   EXPECT_EQ(dataset.num_interactions(), 3U);
   EXPECT_EQ(dataset.num_users(), 3U);
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         HeaderLine{"StockCode;Quantity;InvoiceDate;CustomerID\nA1;6;x;17\nB2;1;x;18\nA1;1;x;19\n",
                    "user = column 4 'CustomerID', item = column 1 'StockCode', "
                    "rating = column 2 'Quantity', time = column 3 'InvoiceDate', header"},
-        // The one name that is known leaves one column for the other.
+        // One known name leaves one column for the other role.
         HeaderLine{"user_id,libro\nann,Dune\nbob,Emma\ncid,Dune\n",
                    "user = column 1 'user_id', item = column 2 'libro', header"},
         HeaderLine{"stars,lector,film\n5,ann,Dune\n4,bob,Emma\n3,cid,Dune\n",
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Header, ALineWhoseValuesOccurAgainIsData) {
   for (const char* text : {"alice,matrix\nbob,dune\nalice,emma\n",  // the user
                            "alice,matrix\nbob,dune\ncid,matrix\n",  // the item
-                           "alice,book\nbob,dune\nalice,emma\n",    // a usual name by chance
+                           "alice,book\nbob,dune\nalice,emma\n",    // a common name by chance
                            "alice,matrix\nalice,matrix\nbob,emma\n",
                            "alice,matrix,web\nbob,dune,web\ncid,emma,app\n"}) {
     const Dataset dataset = load_text(text);
@@ -144,9 +144,9 @@ TEST(Header, NumbersAreNoNames) {
 }
 
 TEST(Header, UnknownNamesAboveNumbersAreNotTakenForIds) {
-  expect_in(
-      error_of_text("cliente,libro,nota\n1,2,3\n4,5,6\n"),
-      {"a.csv:1: ", "there are cliente, libro, nota", "--user-col", "--item-col", "--no-header"});
+  expect_in(error_of_text("cliente,libro,nota\n1,2,3\n4,5,6\n"),
+            {"a.csv:1: ", "the columns are cliente, libro, nota", "--user-col", "--item-col",
+             "--no-header"});
 }
 
 TEST(Header, AnotherFileOfTheFolderMayDecide) {
@@ -157,7 +157,7 @@ TEST(Header, AnotherFileOfTheFolderMayDecide) {
   options.hints.format = "csv";
   const Dataset dataset = load_dataset(folder / "d", options);
   EXPECT_EQ(dataset.num_interactions(), 3U);
-  EXPECT_TRUE(dataset.has_test_part());
+  EXPECT_TRUE(dataset.has_test_part);
   folder.write("d/test.txt", "cid,emma\n");
   expect_in(error_of([&] { load_dataset(folder / "d", options); }), {"test.txt:1: cannot tell"});
 }
@@ -179,9 +179,9 @@ TEST(Columns, AreGivenByNameAndByNumber) {
             "user = column 2 'who', item = column 3 'what', rating = column 4 'liking', "
             "time = column 1 'when', header");
   EXPECT_EQ(named.below_min_rating, 1U);
-  ASSERT_EQ(named.times.size(), 2U);
-  EXPECT_EQ(named.times[0], 1'709'337'600.0);
-  EXPECT_EQ(named.times[1], 1'709'164'800.0);
+  ASSERT_EQ(named.interactions.times.size(), 2U);
+  EXPECT_EQ(named.interactions.times[0], 1'709'337'600.0);
+  EXPECT_EQ(named.interactions.times[1], 1'709'164'800.0);
   options.hints.user_col = "2";
   options.hints.item_col = "3";
   options.hints.rating_col = "4";
@@ -189,7 +189,7 @@ TEST(Columns, AreGivenByNameAndByNumber) {
   EXPECT_EQ(load_dataset(file, options).hash(), named.hash());
 }
 
-// Numbers name places: they are not looked for among the values of a first line that is data.
+// Numbers are column numbers: they are not matched with the values of a first line that is data.
 TEST(Columns, NumbersAreNotTakenForValues) {
   ReadOptions options;
   options.hints.user_col = "1";
@@ -217,13 +217,15 @@ TEST(Columns, AWrongNameIsAnsweredWithThoseThereAre) {
   ReadOptions options;
   options.hints.item_col = "bok";
   expect_in(error_of_text(text, options),
-            {"a.csv:1: --item-col: no column 'bok'; there are user_id, book, rating"});
+            {"a.csv:1: --item-col: no column 'bok'; the columns are user_id, book, rating"});
   options = {};
   options.hints.time_col = "when";
-  expect_in(error_of_text(text, options), {"--time-col: no column 'when'; there are user_id, "});
+  expect_in(error_of_text(text, options),
+            {"--time-col: no column 'when'; the columns are user_id, "});
   options = {};
   options.hints.rating_col = "4";
-  expect_in(error_of_text(text, options), {"--rating-col: no column '4'; there are user_id, "});
+  expect_in(error_of_text(text, options),
+            {"--rating-col: no column '4'; the columns are user_id, "});
   options.hints.no_header = true;
   options.hints.rating_col = "rating";
   expect_in(error_of_text(text, options),
@@ -242,7 +244,7 @@ TEST(Columns, ADateInTheThirdIsTheTime) {
   options.with_times = true;
   const Dataset dataset = load_text("1,2,2024-03-01\n1,3,2024-02-29\n", options);
   EXPECT_EQ(dataset.columns, "user = column 1, item = column 2, time = column 3, no header");
-  EXPECT_EQ(dataset.times[0] - dataset.times[1], 86'400.0);
+  EXPECT_EQ(dataset.interactions.times[0] - dataset.interactions.times[1], 86'400.0);
 }
 
 TEST(Times, ThatAreWrongAreNamedWithFileLineAndValue) {

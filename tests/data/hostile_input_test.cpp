@@ -15,7 +15,7 @@ using test::TempFolder;
 
 struct BadFile {
   std::string text;
-  std::string where;  // behind the file's name
+  std::string where;  // the text after the file's name
   std::string what;
 
   friend std::ostream& operator<<(std::ostream& out, const BadFile& file) {
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadFile{"", ":", "empty file"}, BadFile{"\n \r\n\n", ":", "empty file"},
         BadFile{"user,item\n", ":", "no interactions"}, BadFile{"alice\nbob\n", ":1", "'alice'"},
-        BadFile{"user,item\n1,2\n3\n", ":3", "1 column, 2 are needed"},
+        BadFile{"user,item\n1,2\n3\n", ":3", "1 column, but 2 are needed"},
         BadFile{"user,item\n1,2\n,3\n", ":3", "empty user id"},
         BadFile{"user,item\n1,2\n3, \n", ":3", "empty item id"},
         BadFile{"user,item,rating\n1,2,3\n1,2,good\n", ":3", "rating 'good' is not a number"},
@@ -92,8 +92,8 @@ TEST(HostileInput, LinesLongerThanABlockAreRead) {
   EXPECT_EQ(dataset.num_interactions(), 400'005U);
 }
 
-// Whatever the bytes, reading ends with a data set or an Error, never with anything else (run under
-// the sanitizers in CI).
+// Whatever the bytes, reading returns a data set or throws an Error (CI runs this test with the
+// sanitizers).
 TEST(HostileInput, RandomBytesNeverBreakTheReader) {
   const TempFolder folder;
   std::mt19937 random(7);

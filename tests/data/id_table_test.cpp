@@ -27,7 +27,7 @@ TEST(IdBuilder, KeepsTextExactly) {
   for (const char* id : {"7", "alice", "007", "b\xc3\xb6", "-1", "18446744073709551616"}) {
     builder.index_of(id);
   }
-  EXPECT_EQ(builder.index_of("7"), 0U) << "integers seen before the first text stay known";
+  EXPECT_EQ(builder.index_of("7"), 0U) << "integers before the first text keep their indices";
   EXPECT_EQ(builder.index_of("007"), 2U);
   const IdTable table = builder.finish().table;
   EXPECT_EQ(table.size(), 6U);

@@ -18,7 +18,7 @@ std::vector<std::uint32_t> identity(std::uint32_t count) {
   return map;
 }
 
-// The obvious twin: a map from user to its items with their earliest times.
+// The plain implementation to compare with: a map from user to its items with their earliest times.
 TEST(InteractionLog, EqualsAMapOfMaps) {
   std::mt19937 random(5);
   for (const std::uint32_t num_users : {1U, 7U, 600U, 5000U}) {
@@ -39,13 +39,13 @@ TEST(InteractionLog, EqualsAMapOfMaps) {
       if (!added) it->second = std::min(it->second, time);
     }
     const LoggedRows rows = log.finish(new_user, new_item);
-    ASSERT_EQ(rows.csr.num_rows(), num_users);
+    ASSERT_EQ(rows.interactions.num_rows(), num_users);
     std::uint64_t entry = 0;
     for (UserId user = 0; user < num_users; ++user) {
-      ASSERT_EQ(rows.csr.row(user).size(), expected[user].size());
+      ASSERT_EQ(rows.interactions.row(user).size(), expected[user].size());
       for (const auto& [item, time] : expected[user]) {
-        ASSERT_EQ(rows.csr.columns[entry], item);
-        ASSERT_EQ(rows.times[entry], time);
+        ASSERT_EQ(rows.interactions.columns[entry], item);
+        ASSERT_EQ(rows.interactions.times[entry], time);
         ++entry;
       }
     }
@@ -78,12 +78,12 @@ TEST(InteractionLog, HoldsMoreUsersThanFitIntoThreeBytes) {
   log.add(kLast - 1, 7, false, 0);
   log.add(3, 9, false, 0);
   const LoggedRows rows = log.finish(identity(kLast + 1), identity(10));
-  EXPECT_EQ(rows.csr.row(kLast)[0], 4U);
-  EXPECT_EQ(rows.csr.row(kLast - 1)[0], 7U);
-  ASSERT_EQ(rows.csr.row(3).size(), 2U);
-  EXPECT_EQ(rows.csr.row(3)[1], 9U);
-  EXPECT_EQ(rows.csr.row(999)[0], 9U);
-  EXPECT_EQ(rows.csr.num_entries(), 1003U);
+  EXPECT_EQ(rows.interactions.row(kLast)[0], 4U);
+  EXPECT_EQ(rows.interactions.row(kLast - 1)[0], 7U);
+  ASSERT_EQ(rows.interactions.row(3).size(), 2U);
+  EXPECT_EQ(rows.interactions.row(3)[1], 9U);
+  EXPECT_EQ(rows.interactions.row(999)[0], 9U);
+  EXPECT_EQ(rows.interactions.num_entries(), 1003U);
 }
 
 TEST(InteractionLog, RefusesItemsThatWouldLoseTheirMark) {

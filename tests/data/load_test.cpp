@@ -110,7 +110,8 @@ TEST(Load, AsksForColumnsItCannotTell) {
 
 TEST(Load, FormatOptionOverridesDetection) {
   const TempFolder folder;
-  // Three blank-separated integers a line: a table by detection, adjacency by word.
+  // Three integers per line, separated by blanks: detected as a table, read as adjacency if told
+  // so.
   const auto file = folder.write("a.txt", "1 2 3\n4 5 6\n");
   EXPECT_EQ(load_dataset(file).num_interactions(), 2U);
   ReadOptions options;
@@ -135,10 +136,10 @@ TEST(Load, ALightGcnFolderKeepsItsParts) {
   const Dataset dataset = load_dataset(folder / "d");
   EXPECT_EQ(dataset.name, "d");
   EXPECT_EQ(pairs_of(dataset), (Pairs{{"0", "5"}, {"0", "6"}, {"0", "7"}, {"1", "5"}, {"1", "6"}}));
-  EXPECT_EQ(dataset.duplicates, 1U) << "0 5 stands in both parts";
+  EXPECT_EQ(dataset.duplicates, 1U) << "the pair 0 5 is in both parts";
   EXPECT_EQ(dataset.num_users(), 3U) << "a user without items is kept";
   // Row 0: items 5 and 6 are train's (5 of both parts counts as train), 7 is test's.
-  EXPECT_EQ(dataset.in_test, (std::vector<bool>{false, false, true, true, false}));
+  EXPECT_EQ(dataset.interactions.in_test, (std::vector<bool>{false, false, true, true, false}));
   EXPECT_EQ(dataset.columns, "a user and its items on each line, no header");
 }
 
@@ -202,7 +203,7 @@ TEST(Load, SaysWhenCompressedDataIsCutOffOrDamaged) {
     for (const std::size_t size : {bytes.size() - 1, bytes.size() / 2, std::size_t{20}}) {
       const auto file = folder.write(name, bytes.substr(0, size));
       const std::string error = error_of([&] { load_dataset(file); });
-      EXPECT_NE(error.find("cut off"), std::string::npos) << error;
+      EXPECT_NE(error.find("truncated"), std::string::npos) << error;
       EXPECT_NE(error.find(file.string()), std::string::npos) << error;
     }
     std::string damaged = bytes;
@@ -253,9 +254,9 @@ TEST(Load, KeepsTheEarliestTimeOfAPair) {
   ReadOptions options;
   options.with_times = true;
   const Dataset dataset = load_dataset(file, options);
-  ASSERT_EQ(dataset.times.size(), 2U);
-  EXPECT_EQ(dataset.times[0], 200.0);
-  EXPECT_EQ(dataset.times[1], 100.0);
+  ASSERT_EQ(dataset.interactions.times.size(), 2U);
+  EXPECT_EQ(dataset.interactions.times[0], 200.0);
+  EXPECT_EQ(dataset.interactions.times[1], 100.0);
 }
 
 TEST(Load, SharedDataSetsHaveTheCountsOfTheirReadme) {

@@ -8,7 +8,7 @@
 namespace bet {
 namespace {
 
-// The obvious twin.
+// The plain implementation to compare with.
 PlainNumber scan_by_digit(const std::string& text) {
   PlainNumber number;
   while (text[number.length] >= '0' && text[number.length] <= '9') {

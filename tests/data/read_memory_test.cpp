@@ -18,10 +18,10 @@ long peak_bytes() {
   return usage.ru_maxrss * 1024;
 }
 
-// DESIGN's promise: under 8 bytes a line above the ids, for lines in any order.
+// Reading takes less than 8 bytes per line besides the ids, for lines in any order.
 TEST(ReadMemory, PeaksUnderEightBytesALine) {
 #if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's own memory drowns what is measured";
+  GTEST_SKIP() << "the sanitizer's own memory would be measured";
 #endif
   constexpr int kLines = 4'000'000;
   const test::TempFolder folder;
@@ -41,7 +41,7 @@ TEST(ReadMemory, PeaksUnderEightBytesALine) {
   }
   const pid_t child = fork();
   ASSERT_GE(child, 0);
-  if (child == 0) {  // a process of its own, so that its peak is the reader's
+  if (child == 0) {  // a separate process, so that its peak is the reader's
     const long before = peak_bytes();
     const Dataset dataset = load_dataset(path);
     const long used = peak_bytes() - before;

@@ -32,8 +32,7 @@ TEST(RandomSplit, CutsAtHalfAndThreeQuartersHalfUp) {
   const std::vector<std::array<std::size_t, 3>> expected = {
       {1, 0, 0}, {1, 1, 0}, {2, 0, 1}, {2, 1, 1}, {3, 1, 1}, {3, 2, 1}, {4, 1, 2}, {4, 2, 2}};
   for (std::uint32_t n = 1; n <= expected.size(); ++n) {
-    Dataset dataset = one_user(n);
-    const Split split = make_split(dataset, SplitKind::kRandom, 1);
+    const Split split = make_split(one_user(n), SplitKind::kRandom, 1);
     EXPECT_EQ(split.train(0).size(), expected[n - 1][0]) << n;
     EXPECT_EQ(split.validation(0).size(), expected[n - 1][1]) << n;
     EXPECT_EQ(split.test(0).size(), expected[n - 1][2]) << n;
@@ -46,7 +45,7 @@ TEST(RandomSplit, PartsAreSortedDisjointAndComplete) {
   for (UserId user = 0; user < dataset.num_users(); ++user) {
     rows.push_back(items(dataset.interactions.row(user)));
   }
-  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  const Split split = make_split(std::move(dataset), SplitKind::kRandom, 1);
   for (UserId user = 0; user < split.num_users(); ++user) {
     std::vector<ItemId> all = items(split.train_and_validation(user));
     all.insert(all.end(), split.test(user).begin(), split.test(user).end());
@@ -60,8 +59,7 @@ TEST(RandomSplit, PartsAreSortedDisjointAndComplete) {
 
 TEST(RandomSplit, IsFixedByTheSeedAndUniform) {
   const auto train_of = [](std::uint64_t seed) {
-    Dataset dataset = one_user(8);
-    return items(make_split(dataset, SplitKind::kRandom, seed).train(0));
+    return items(make_split(one_user(8), SplitKind::kRandom, seed).train(0));
   };
   EXPECT_EQ(train_of(5), train_of(5));
   std::vector<int> in_train(8, 0);
@@ -72,8 +70,7 @@ TEST(RandomSplit, IsFixedByTheSeedAndUniform) {
 }
 
 TEST(RandomSplit, OfTheDemoIsFrozen) {
-  Dataset dataset = synthetic_dataset({});
-  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  const Split split = make_split(synthetic_dataset({}), SplitKind::kRandom, 1);
   std::uint64_t digest = 0;
   for (UserId user = 0; user < split.num_users(); ++user) {
     for (const ItemId item : split.train(user)) digest = digest * 1000003 + item;
@@ -88,8 +85,7 @@ TEST(GivenSplit, TakesTestAsItIsAndATenthOfTrainForValidation) {
   for (int i = 0; i < 25; ++i) train += " " + std::to_string(i);
   folder.write("train.txt", train + "\n1 3 4\n");
   folder.write("test.txt", "0 30 31\n1 5\n");
-  Dataset dataset = load_dataset(folder.path());
-  const Split split = make_split(dataset, SplitKind::kGiven, 1);
+  const Split split = make_split(load_dataset(folder.path()), SplitKind::kGiven, 1);
   EXPECT_EQ(split.train(0).size(), 22U);
   EXPECT_EQ(split.validation(0).size(), 3U);  // half-up(2.5)
   EXPECT_EQ(items(split.test(0)), (std::vector<ItemId>{25, 26}));
@@ -105,7 +101,8 @@ TEST(SplitNote, TellsOfATestPartThatIsNotUsed) {
   folder.write("test.txt", "0 4\n");
   Dataset dataset = load_dataset(folder.path());
   EXPECT_EQ(split_note(dataset, SplitKind::kGiven), "");
-  make_split(dataset, SplitKind::kRandom, 1);
+  make_split(std::move(dataset.interactions), dataset.num_items(), SplitKind::kRandom, 1);
+  EXPECT_EQ(dataset.num_interactions(), 0U) << "the split has taken them";
   const std::string note = split_note(dataset, SplitKind::kRandom);
   EXPECT_NE(note.find("--split random does not use"), std::string::npos) << note;
   EXPECT_NE(note.find("--split given"), std::string::npos) << note;
@@ -118,7 +115,7 @@ TEST(TimeSplit, PutsTheEarliestIntoTrain) {
   Dataset dataset = load_dataset(
       folder.write("a.tsv", "1\t10\t5\t400\n1\t11\t5\t100\n1\t12\t5\t300\n1\t13\t5\t200\n"),
       options);
-  const Split split = make_split(dataset, SplitKind::kTime, 1);
+  const Split split = make_split(std::move(dataset), SplitKind::kTime, 1);
   EXPECT_EQ(items(split.train(0)), (std::vector<ItemId>{1, 3}));
   EXPECT_EQ(items(split.validation(0)), (std::vector<ItemId>{2}));
   EXPECT_EQ(items(split.test(0)), (std::vector<ItemId>{0}));
@@ -133,19 +130,21 @@ TEST(TimeSplit, OrdersDates) {
                                 "user,item,date\n1,10,2024-03-01T12:30:05Z\n1,11,2023-12-31\n"
                                 "1,12,2024-03-01 12:30:04.5\n1,13,2024-03-01T13:30:04+02:00\n"),
                    options);
-  const Split split = make_split(dataset, SplitKind::kTime, 1);
+  const Split split = make_split(std::move(dataset), SplitKind::kTime, 1);
   EXPECT_EQ(items(split.train(0)), (std::vector<ItemId>{1, 3}));
   EXPECT_EQ(items(split.validation(0)), (std::vector<ItemId>{2}));
   EXPECT_EQ(items(split.test(0)), (std::vector<ItemId>{0}));
 }
 
 TEST(Split, SaysWhatTheDataLacks) {
-  Dataset dataset = one_user(4);
-  EXPECT_NE(error_of([&] { make_split(dataset, SplitKind::kGiven, 1); }).find("test part"),
-            std::string::npos);
-  EXPECT_NE(error_of([&] { make_split(dataset, SplitKind::kTime, 1); }).find("time column"),
-            std::string::npos);
-  EXPECT_EQ(dataset.num_interactions(), 4U) << "nothing was taken";
+  Interactions four = one_user(4).interactions;
+  EXPECT_NE(
+      error_of([&] { make_split(std::move(four), 4, SplitKind::kGiven, 1); }).find("test part"),
+      std::string::npos);
+  EXPECT_NE(
+      error_of([&] { make_split(std::move(four), 4, SplitKind::kTime, 1); }).find("time column"),
+      std::string::npos);
+  EXPECT_EQ(four.num_entries(), 4U) << "nothing was taken";
   EXPECT_THROW(parse_split_kind("half"), Error);
 }
 

@@ -12,7 +12,8 @@
 namespace bet {
 namespace {
 
-// `demo` is frozen: figures in the docs rest on it. If this fails, the generator was changed.
+// `demo` must not change: figures in the docs depend on it. If this fails, the generator has
+// changed.
 TEST(Demo, IsFrozen) {
   const Dataset demo = load_dataset("demo");
   EXPECT_EQ(demo.num_users(), 2000U);

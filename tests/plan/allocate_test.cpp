@@ -39,7 +39,8 @@ TEST(AllocateSizes, RefusesTotalsOutOfReach) {
   EXPECT_TRUE(allocate_sizes(std::vector<double>{}, 0, 1, 8).empty());
 }
 
-// The obvious twin: lambda by plain bisection over full sums, fractions by a full sort.
+// The plain implementation to compare with: lambda by bisection over full sums, fractions by a full
+// sort.
 Sizes allocate_plainly(const std::vector<double>& values, std::uint64_t total, double min_dim,
                        double max_dim) {
   const auto sizes_at = [&](double lambda) {

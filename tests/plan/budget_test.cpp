@@ -62,6 +62,11 @@ TEST(Budget, TooSmallNamesTheSmallest) {
   EXPECT_NE(error("70838p").find("the smallest is 70839p"), std::string::npos);
   EXPECT_NE(error("1kB").find("the smallest is 284388B"), std::string::npos) << error("1kB");
   EXPECT_NE(error("64B").find("the smallest is 284388B"), std::string::npos);
+  try {
+    resolve_budget(parse_budget("0.5%"), kGowalla);
+  } catch (const Error& thrown) {
+    EXPECT_EQ(thrown.kind(), ErrorKind::kBudget);
+  }
   for (const char* smallest : {"0.7813%", "70839p", "284388B"}) {
     EXPECT_GE(resolve_budget(parse_budget(smallest), kGowalla).params, 70'839U) << smallest;
   }
@@ -89,15 +94,40 @@ TEST(Budget, UnitsAreReadInAnyCaseAndAfterBlanks) {
   }
 }
 
-TEST(Budget, RefusesWhatIsNoBudget) {
+TEST(Budget, IsAValueWithOneSpelling) {
+  EXPECT_EQ(parse_budget("2 mb"), parse_budget("2MB"));
+  EXPECT_FALSE(parse_budget("2MB") == parse_budget("2MiB"));
+  TableShape shape = kGowalla;
+  shape.min_dim = 0;  // so that small budgets are enough
+  for (const char* text : {"5%", "450000p", "1.8MB", "64KiB", "4096B"}) {
+    const Budget budget = parse_budget(text);
+    EXPECT_EQ(parse_budget(budget.text), budget) << text;
+    EXPECT_EQ(resolve_budget(budget, shape).requested, budget) << text;
+  }
+  EXPECT_EQ(parse_budget("1.8MB").bytes(), 1'800'000U);
+  EXPECT_EQ(parse_budget("999999999999GB").bytes(), ~std::uint64_t{0}) << "more than 64 bits";
+}
+
+// Shares and parameters are limits on parameters alone, bytes on bytes alone.
+TEST(Budget, AllowsWhatKeepsItInItsOwnUnit) {
+  const ResolvedBudget params = resolve_budget(parse_budget("450000p"), kGowalla);
+  EXPECT_TRUE(params.allows(450'000, 1'000'000'000));
+  EXPECT_FALSE(params.allows(450'001, 0));
+  const ResolvedBudget bytes = resolve_budget(parse_budget("2MB"), kGowalla, Precision::kInt8);
+  EXPECT_EQ(bytes.precision, Precision::kInt8);
+  EXPECT_TRUE(bytes.allows(9'000'000, 2'000'000));
+  EXPECT_FALSE(bytes.allows(1, 2'000'001));
+}
+
+TEST(Budget, RefusesWhatIsNotABudget) {
   for (const char* text : {"", "5", "%", "-5%", "5e1%", "1.5p", "0%", "0MB", "two MB", "2M", "5%%",
                            "0x2p", "NaN%", "1,5MB", " 5%"}) {
     EXPECT_NE(error_of([&] { parse_budget(text); }).find("budget '"), std::string::npos) << text;
   }
 }
 
-// Masks are stored: a budget of bytes has fewer parameters with them, and the promise holds for any
-// mask of so many.
+// Masks are stored: with them a byte budget has fewer parameters, and any mask of that many
+// parameters keeps it.
 TEST(Budget, InBytesPaysForMasks) {
   TableShape shape{100, 50, 128, 0, 1, true};
   const ResolvedBudget masked = resolve_budget(parse_budget("10kB"), shape);

@@ -61,7 +61,7 @@ TEST(PlanSampler, SpendsTheBudgetExactlyAndFollowsFrequency) {
   }
 }
 
-// Every other plan only, and none where there is less than a parameter a row.
+// Only every other plan has empty rows, unless there are fewer parameters than rows.
 TEST(PlanSampler, LeavesRowsEmptyWhereTheyMayBe) {
   const auto users = frequencies(60, 1);
   const auto items = frequencies(90, 2);
@@ -119,8 +119,8 @@ TEST(PlanSampler, GivesUsersTheirShare) {
   EXPECT_EQ(least.num_params(), 12'800U);
 }
 
-// Mean of the values under each quantile function against the distribution's own mean, seen through
-// sizes that are wide enough for rounding not to matter.
+// Compares the coefficient of variation of the sizes with that of the distribution; the sizes are
+// large enough for rounding not to matter.
 TEST(PlanSampler, SizesHaveTheFamilysShape) {
   const TableShape shape{20'000, 1, 60'000, 0};
   const std::uint64_t params = 20'000ULL * 10'000;
@@ -133,7 +133,7 @@ TEST(PlanSampler, SizesHaveTheFamilysShape) {
   };
   const double a = 3.0;  // power law u^(1/a): mean a/(a+1), second moment a/(a+2)
   const double power_cv = std::sqrt(a / (a + 2) - std::pow(a / (a + 1), 2)) / (a / (a + 1));
-  // Exponential cut at 5 and normal cut at 20 are all but whole: cv of half-normal sqrt(pi/2-1).
+  // A normal distribution cut at 20 is almost whole: the half-normal one has cv sqrt(pi/2-1).
   const double e5 = std::exp(-5.0);
   const double exp_mean = 1 - 5 * e5 / (1 - e5);
   const double exp_second = 2 - (25 + 10) * e5 / (1 - e5);

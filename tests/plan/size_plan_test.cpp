@@ -31,7 +31,7 @@ TEST(SizePlan, WithAMaskKeepsAnyColumns) {
   EXPECT_EQ(plan.num_params(), 3U);
   EXPECT_EQ(plan.largest_size(), 2U);
   EXPECT_EQ(plan.width(), 3U);
-  // Three values, 5 counts a side, and a byte of mask for each row that has any.
+  // Three values, 5 counts per side, and one byte of mask for each row that has values.
   EXPECT_EQ(plan.stored_bytes(Precision::kFloat32), 3 * 4 + 8 * 5 + 2U);
   EXPECT_FALSE(plan == SizePlan(shape, {2}, {0, 1}));
   EXPECT_THROW(SizePlan::masked(shape, {1, 0}), Error);
@@ -67,7 +67,7 @@ TEST(MixedRandomPlan, SpendsTheBudgetExactlyOnEveryShape) {
   }
 }
 
-// NCF: both embeddings of a row have its size, and the budget counts both (METHOD sections 1, 6).
+// NCF: both embeddings of a row have the row's size, and the budget counts both.
 TEST(TwoTables, AreCountedTwiceAndNeverBreakTheBudget) {
   const TableShape shape{29'858, 40'981, 128, 1, 2};
   EXPECT_EQ(shape.full_params(), 2U * 128U * 70'839U);
@@ -85,7 +85,8 @@ TEST(TwoTables, AreCountedTwiceAndNeverBreakTheBudget) {
   const SizePlan plan = equal_plan(shape, tenth.params);
   EXPECT_EQ(plan.stored_bytes(Precision::kFloat32), 4U * 24U * 70'839U + 8U * 129U);
   EXPECT_LE(plan.stored_bytes(Precision::kFloat32), tenth.bytes);
-  EXPECT_THROW(resolve_budget(parse_budget("141677p"), shape), Error) << "one below one a row";
+  EXPECT_THROW(resolve_budget(parse_budget("141677p"), shape), Error)
+      << "one less than one per row and table";
 }
 
 TEST(MixedRandomPlan, IsSpreadAndIgnoresTheOrderOfRows) {

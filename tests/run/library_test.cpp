@@ -44,7 +44,7 @@ TEST(Library, TrainsSavesMeasuresAndExportsInOneProcess) {
   const TempFolder folder;
   const FitResult result = fit(small_job(folder));
   EXPECT_EQ(result.folder, folder / "run");
-  EXPECT_LE(result.report.used.params, result.report.budget->allowed.params);
+  EXPECT_LE(result.report.used.params, result.report.budget->params);
   const Metrics run = evaluate_model({.subject = result.folder, .data = "demo"});
   EXPECT_EQ(run.recall, result.report.test.recall);
   const Metrics file = evaluate_model({.subject = result.folder / "model.bet", .data = "demo"});

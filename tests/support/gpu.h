@@ -7,7 +7,8 @@
 
 namespace bet::test {
 
-// Tests that need a GPU; they are skipped, with a word, where the build or the machine has none.
+// Tests that need a GPU; they are skipped, with the reason, where the build or the machine has
+// none.
 class OnGpu : public testing::Test {
  protected:
   void SetUp() override {

@@ -10,7 +10,7 @@
 
 namespace bet::test {
 
-// What a method works with, on toy data and a small table.
+// The input of a method, on toy data and a small table.
 struct MethodCase {
   TempFolder folder;
   Split split;

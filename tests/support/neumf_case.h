@@ -7,7 +7,7 @@
 
 namespace bet::test {
 
-// A batch of NeuMF's terms over random rows, on the CPU.
+// The input of a batch of NeuMF's loss terms over random rows, on the CPU.
 struct NeuMfCase {
   static constexpr std::int64_t kRows = 500;
   std::uint32_t num_products, num_hidden, size, pool;
@@ -30,7 +30,7 @@ struct NeuMfTerms {
   torch::Tensor loss, contributions, head_gradient;
 };
 
-// What the executor of a device makes of it.
+// The terms as the executor of a device computes them.
 inline NeuMfTerms neumf_terms(const NeuMfCase& on_cpu, const torch::Device& device) {
   const torch::Tensor vectors = on_cpu.vectors.to(device);
   const torch::Tensor head = on_cpu.head.to(device);

@@ -11,7 +11,7 @@ struct ProgramResult {
   std::string err;
 };
 
-// Runs build's own program `bet` with the arguments and waits; `input` goes to its stdin.
+// Runs the program `bet` of this build with the arguments and waits for it; `input` is its stdin.
 ProgramResult run_bet(const std::vector<std::string>& arguments, const std::string& input = "");
 // The same with `bet-serve`.
 ProgramResult run_bet_serve(const std::vector<std::string>& arguments);

@@ -6,7 +6,7 @@
 
 namespace bet::test {
 
-// A new empty folder that is removed with the object.
+// A new empty folder, removed by the destructor.
 class TempFolder {
  public:
   TempFolder();
@@ -26,7 +26,8 @@ class TempFolder {
 
 std::string read_file(const std::filesystem::path& path);
 
-// Real data sets beside the project; empty where the folder is missing (tests skip with a word).
+// The path of a real data set in ../shared/data; empty where it is missing (tests are skipped
+// then).
 std::filesystem::path shared_data(std::string_view name);
 
 }  // namespace bet::test

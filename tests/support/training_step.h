@@ -12,7 +12,7 @@
 
 namespace bet::test {
 
-// Everything that a step needs, on a toy graph, and its obvious loss.
+// Everything that a training step needs, on a toy graph, and its loss by plain LibTorch operators.
 struct TrainingStep {
   Split split = toy_split();
   Graph graph = make_graph(split, TrainingPart::kTrain);
@@ -76,7 +76,7 @@ struct TrainingStep {
   }
 };
 
-// The scores of dot products of rows.
+// Scores that are dot products of rows.
 inline TrainingStep::Score dot_score(const torch::Tensor& vectors) {
   return [vectors](const torch::Tensor& users, const torch::Tensor& items) {
     return (vectors.index_select(0, users) * vectors.index_select(0, items)).sum(1);
@@ -88,7 +88,7 @@ inline torch::Tensor mask_of(const ModelParameters& table) {
   return columns.unsqueeze(0) < table.sizes[0].to(torch::kLong).unsqueeze(1);
 }
 
-// `ours` against the obvious `expected`, to a share of the largest.
+// Expects `ours` to equal `expected` up to a fraction `share` of the largest expected entry.
 inline void expect_same_gradient(const torch::Tensor& ours, const torch::Tensor& expected,
                                  double share = 1e-5) {
   const double largest = expected.abs().max().item<double>();

@@ -134,7 +134,7 @@ TEST(BatchSampler, AUserWithEveryItemGivesAVoidPair) {
   dataset.items = IdTable::consecutive(1);
   dataset.interactions.columns.push_back(0);
   dataset.interactions.offsets.push_back(1);
-  const Split split = make_split(dataset, SplitKind::kRandom, 1);
+  const Split split = make_split(std::move(dataset), SplitKind::kRandom, 1);
   const Graph graph = make_graph(split, TrainingPart::kTrain);
   const std::vector<std::uint32_t> rows = rows_of(draw(graph, 1, 0, 3));
   for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(rows[6 + e], rows[3 + e]);
