@@ -88,7 +88,7 @@ struct FastTraining {
 struct CiessTraining {
   std::uint64_t max_steps = 2'000;
   std::uint64_t decay_steps = 200;
-  std::optional<double> lowest_rate;  // none: the schedule's
+  std::optional<double> lowest_rate = std::nullopt;  // none: the schedule's
 };
 
 // What training needs to know of a backbone, beside its traits.
