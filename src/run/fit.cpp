@@ -231,11 +231,15 @@ class FitRun {
       return {.plans = {full_plan(shape_)}};
     }
     const Clock::time_point start = Clock::now();
-    MethodInput input{split_,    graph,
-                      shape_,    std::nullopt,
-                      training_, options_.search,
-                      hooks,     run_->files().method(),
-                      identity_, [&] { return pretrain_full(graph, hooks, progress); }};
+    MethodInput input{split_,
+                      *graph_,
+                      shape_,
+                      std::nullopt,
+                      training_,
+                      options_.search,
+                      hooks,
+                      {run_->files().checkpoints().method(), identity_},
+                      [&] { return pretrain_full(hooks, progress); }};
     if (allowed_ && !allowed_->covers_full) input.params = allowed_->params;
     input.effort = options_.effort;
     input.files = run_->files();

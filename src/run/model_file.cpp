@@ -107,6 +107,14 @@ std::vector<std::vector<std::uint32_t>> seen_items(const Split& split, TrainingP
 struct FileContents {
   StoredRows rows;  // which `model` refers to
   ModelToWrite model;
+};
+
+FileContents file_contents(const TrainedModel& trained, const ExportChoice& choice) {
+  const FitOptions& options = trained.options;
+  const BackboneKind& kind = find_backbone(options.backbone);
+  FileContents contents;
+  ModelToWrite& model = contents.model;
+  model.backbone = kind.id;
   model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
   model.layers = model.serving == Serving::kGraph ? static_cast<std::uint8_t>(kind.layers) : 0;
   model.precision = choice.precision;
