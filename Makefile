@@ -58,6 +58,8 @@ check check-all:
 	@tools/setup.sh packages.txt packages-check.txt
 	tools/check_format.sh
 	tools/check_layers.py
+	tools/check_links.py
+	tools/make_results.py --check
 	tools/check_tidy.sh $(if $(filter check-all,$@),all)
 
 $(shell mkdir -p build)

@@ -30,7 +30,7 @@ struct TrainedRun {
 
   explicit TrainedRun(std::vector<std::string> more = {}) {
     std::vector<std::string> line = {"fit",      "demo",  "--quiet",      "--json",
-                                     "--method", "sided", "--user-share", "0.7",
+                                     "--method", "sided", "--user-share", "0.9",
                                      "--effort", "quick", "--out",        path};
     if (more.empty()) more = {"--budget", "5%"};
     line.insert(line.end(), more.begin(), more.end());
@@ -171,7 +171,9 @@ TEST(ModelFile, BothFormsServeTheSame) {
 
 // What the runtime recommends, measured here, is what LibTorch's ranking measured.
 double served_recall(const Model& model) {
-  const Split split = make_split(synthetic_dataset({}), SplitKind::kRandom, 1);
+  Dataset demo = synthetic_dataset({});
+  const Split split =
+      make_split(std::move(demo.interactions), demo.num_items(), SplitKind::kRandom, 1);
   double sum = 0;
   double users = 0;
   for (UserId user = 0; user < split.num_users(); ++user) {

@@ -49,8 +49,11 @@ TEST(Library, TrainsSavesMeasuresAndExportsInOneProcess) {
   EXPECT_EQ(run.recall, result.report.test.recall);
   const Metrics file = evaluate_model({.subject = result.folder / "model.bet", .data = "demo"});
   EXPECT_EQ(file.ndcg, result.report.test.ndcg);
-  const ExportResult small = export_model(
-      {.run = result.folder, .precision = Precision::kInt8, .out = folder / "small.bet"});
+  ExportJob job;
+  job.run = result.folder;
+  job.precision = Precision::kInt8;
+  job.out = folder / "small.bet";
+  const ExportResult small = export_model(job);
   EXPECT_LT(small.report.used.file_bytes, result.report.used.file_bytes);
   EXPECT_EQ(small.report.as_trained->recall, result.report.test.recall);
   EXPECT_EQ(Model::open((folder / "small.bet").string()).summary().precision, "int8");
