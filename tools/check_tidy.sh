@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/check_tidy.sh [all]: clang-tidy over all sources of src/, or over those that changed lately: since the
-# last commit that is half a day older than the newest, and in the working tree. A header that changed is seen
+# last commit that is four hours older than the newest (a session of work), and in the working tree. A header that changed is seen
 # through the source of its name, or the first that includes it. clang-tidy 14 cannot parse LibTorch 1.13's headers
 # as C++20; 16 can most of them, and 19 no more than 16.
 set -euo pipefail
@@ -12,7 +12,7 @@ cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >buil
 sources=$(git ls-files -co --exclude-standard 'src/*.cpp')
 if [ "${1:-}" != all ]; then
   newest=$(git log -1 --format=%ct)
-  base=$(git rev-list -1 --before=$((newest - 12 * 3600)) HEAD)
+  base=$(git rev-list -1 --before=$((newest - 4 * 3600)) HEAD)
   changed=$(git diff --name-only "${base:-$(git hash-object -t tree /dev/null)}" -- src include
     git ls-files -o --exclude-standard src include)
   including=

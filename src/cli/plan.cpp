@@ -139,8 +139,7 @@ void print_params(const char* what, std::uint64_t params, std::uint64_t bytes) {
 }
 
 void print_text(const PlanPreviewJob& job, const PlanPreview& preview) {
-  std::printf("budget  %s\n",
-              budget_text(preview.allowed).c_str());
+  std::printf("budget  %s\n", budget_text(preview.allowed).c_str());
   const std::uint64_t full = preview.shape.full_params();
   print_params("full", full, table_bytes(full, preview.shape, Precision::kFloat32));
   if (job.kind == PreviewKind::kSearch) return print_rules(preview);

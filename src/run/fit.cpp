@@ -197,10 +197,9 @@ class FitRun {
     }
     set_training_work(tracker.progress(), columns, widest, training_.schedule,
                       full_ ? &*full_ : nullptr);
-    const RetrainingResult result =
-        retrain_plans({split_, *graph_, training_.model, training_.schedule, hooks},
-                      training_.final_part, proposal.plans,
-                      {run_->files().checkpoints().folder, identity_, resumes()});
+    const RetrainingResult result = retrain_plans(
+        {split_, *graph_, training_.model, training_.schedule, hooks}, training_.final_part,
+        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()});
     tracker.end_phase();
     fill_report(proposal, result);
     finish(result.table);

@@ -96,7 +96,8 @@ std::uint32_t iterations_to_make(const MethodInput& input, const RunStore& store
     std::filesystem::remove(input.files.checkpoints().retraining());
     return asked;
   }
-  const bool is_over = input.resumes && std::filesystem::exists(input.files.checkpoints().retraining());
+  const bool is_over =
+      input.resumes && std::filesystem::exists(input.files.checkpoints().retraining());
   return is_over ? stored : asked;
 }
 
