@@ -95,6 +95,12 @@ inline constexpr std::array<BackboneTraits, 4> kBackboneTraits = {{
      .weights = backbone_shapes::kNcf},
 }};
 
+// The largest full embedding size that model files of a version may have. With dense matrices the
+// memory that opening fills grows with it, even where the file stores few columns.
+constexpr std::uint32_t largest_dim(std::uint32_t file_version) {
+  return file_version == 1 ? 32'767 : 4'096;
+}
+
 constexpr const BackboneTraits& backbone_traits(BackboneId id) {
   return kBackboneTraits[static_cast<std::size_t>(id)];
 }

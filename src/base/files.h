@@ -8,8 +8,9 @@
 namespace bet {
 
 // A file that appears whole or not at all: it is written under a temporary name in the same folder
-// and renamed by commit(). Without a commit the destructor removes it. Throws an Error with path
-// and system message.
+// and renamed by commit(). Without a commit the destructor removes the temporary file. Through a
+// symbolic link its target is replaced. What is not a regular file (a device, a FIFO) is written to
+// as it is, from commit() on. Throws Error with path and system message.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -27,8 +28,8 @@ class AtomicFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path path_;       // behind symbolic links
+  std::filesystem::path temporary_;  // empty where path_ is not a regular file
   std::unique_ptr<std::FILE, Close> file_;
 };
 

@@ -130,7 +130,7 @@ struct Option {
   }
 };
 
-// What an option is about, beside its value.
+// An option without its value.
 struct OptionAbout {
   std::string name;
   std::string group;
@@ -140,13 +140,13 @@ struct OptionAbout {
 
 // The option whose value is access(options), a reference.
 template <typename Options, typename Access>
-Option<Options> make_option(OptionAbout about, Access access) {
+Option<Options> make_option(const OptionAbout& about, Access access) {
   using Value = std::decay_t<decltype(access(std::declval<Options&>()))>;
-  return {.name = std::move(about.name),
-          .group = std::move(about.group),
+  return {.name = about.name,
+          .group = about.group,
           .type = OptionText<Value>::kType,
           .affects = about.affects,
-          .help = std::move(about.help),
+          .help = about.help,
           .set = [access](
                      Options& options,
                      const std::string& text) { access(options) = OptionText<Value>::parse(text); },
@@ -158,16 +158,16 @@ Option<Options> make_option(OptionAbout about, Access access) {
 // The same where the values have names; access(options) is a reference to a value or to an optional
 // one.
 template <typename Options, typename Value, typename Access>
-Option<Options> make_choice(OptionAbout about,
+Option<Options> make_choice(const OptionAbout& about,
                             const std::vector<std::pair<std::string, Value>>& values,
                             Access access) {
   std::vector<std::string> names;
   for (const auto& [name, value] : values) names.push_back(name);
   Option<Options> option = {
-      .name = std::move(about.name),
-      .group = std::move(about.group),
+      .name = about.name,
+      .group = about.group,
       .affects = about.affects,
-      .help = std::move(about.help),
+      .help = about.help,
       .set =
           [access, values](Options& options, const std::string& text) {
             for (const auto& [name, value] : values) {

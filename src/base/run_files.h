@@ -18,6 +18,8 @@ struct CheckpointFiles {
 struct RunFiles {
   std::filesystem::path folder;
 
+  // Says that the folder is a run of bet; the lock of the run is on it.
+  std::filesystem::path marker() const { return folder / ".bet-run"; }
   std::filesystem::path config() const { return folder / "config.toml"; }
   std::filesystem::path identity() const { return folder / "identity.txt"; }
   std::filesystem::path log() const { return folder / "log.txt"; }

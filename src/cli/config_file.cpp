@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "command_line/words.h"
+#include "run/config.h"
 #include "run/run_folder.h"
 
 namespace bet {
@@ -55,11 +56,11 @@ std::vector<std::string> resume_as_fit(const CLI::App& app, std::vector<std::str
   const std::vector<std::size_t> places = positional_places(*fit, arguments, 1);
   // No run, or more than one: the parser of `resume` reports it.
   if (places.size() != 1) return arguments;
-  const RunFolder run = RunFolder::open(arguments[places[0]]);
+  const RunFiles run = RunFolder::find(arguments[places[0]]);
   arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(places[0]));
   arguments[0] = "fit";
-  arguments.insert(arguments.begin() + 1, {"--out=" + run.path().string(), "--resume",
-                                           "--config=" + run.files().config().string()});
+  arguments.insert(arguments.begin() + 1, {"--out=" + run.folder.string(), "--resume",
+                                           "--config=" + run.config().string()});
   return arguments;
 }
 

@@ -29,7 +29,9 @@ void add_data_synth(CLI::App& data) {
       ->capture_default_str();
   command.add_option("--clusters", synthetic.num_clusters, "latent clusters of items")
       ->capture_default_str();
-  command.add_option("--seed", synthetic.seed, "seed")->capture_default_str();
+  command.add_option("--seed", synthetic.seed, "seed")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command.callback([options] {
     const Dataset dataset = synthetic_dataset(options->synthetic);
     write_interactions(dataset, options->out);

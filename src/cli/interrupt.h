@@ -20,7 +20,7 @@ constexpr const char* kNothingToFinish =
     "\nCtrl-C: there is no model to finish with yet; saving what there is and stopping\n";
 
 // True once after a Ctrl-C was noted: the work in progress then ends with the best so far, and the
-// work goes on from there.
+// run continues from there.
 bool take_interrupt();
 
 // True after SIGTERM: the run is to be saved and left.

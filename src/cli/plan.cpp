@@ -174,7 +174,9 @@ void add_plan(CLI::App& app) {
   command.add_option("--dim", options->job.dim, "full embedding size")
       ->check(CLI::Range(1, 0xffff))
       ->capture_default_str();
-  command.add_option("--seed", options->job.seed, "seed of mr and sample")->capture_default_str();
+  command.add_option("--seed", options->job.seed, "seed of mr and sample")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
     options->job.budget = parse_budget(options->budget);

@@ -91,7 +91,7 @@ struct CiessTraining {
   std::optional<double> lowest_rate = {};  // none: the schedule's
 };
 
-// What training needs to know of a backbone, beside its traits.
+// What training needs to know of a backbone, in addition to its traits.
 struct BackboneTraining {
   double l2 = 1e-4;         // eta of the loss (BET paper, Section 3.1)
   bool multiplies = false;  // multiplies matrices, so that the speed of a CPU's BLAS counts
@@ -99,7 +99,7 @@ struct BackboneTraining {
   CiessTraining ciess = {};
   // Epochs of a probe, h, as a multiple of LightGCN's, where probes are the paper's (Section 4.3).
   double paper_probe_epochs = 1;
-  // About how many floats by row a step takes beside the tables, over dim.
+  // About how many floats by row a step takes in addition to the tables, over dim.
   std::uint32_t workspace = 0;
   // `graph` must outlive the backbone.
   std::unique_ptr<Backbone> (*make)(const ModelOptions& options, const Graph& graph) = nullptr;

@@ -3,16 +3,17 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/api/include/torch/version.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace bet {
 
-void set_num_threads(int count) {
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  at::set_num_threads(count > 0 ? count : (cores > 0 ? cores : 1));
+void set_num_threads(std::uint32_t count) {
+  const std::uint32_t cores = std::max(std::thread::hardware_concurrency(), 1U);
+  at::set_num_threads(static_cast<int>(count > 0 ? std::min(count, cores) : cores));
 }
 
-int num_threads() { return at::get_num_threads(); }
+std::uint32_t num_threads() { return static_cast<std::uint32_t>(at::get_num_threads()); }
 
 const char* torch_version() { return TORCH_VERSION; }
 

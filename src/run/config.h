@@ -8,8 +8,8 @@
 
 namespace bet {
 
-// An option's name without dashes and its value. A text is quoted in a file; a number or a truth
-// value stands as it is.
+// An option's name without dashes and its value. A text is quoted in a file (or written as an array
+// of its bytes, where it is not UTF-8); a number or a truth value stands as it is.
 struct ConfigEntry {
   std::string key;
   std::string value;

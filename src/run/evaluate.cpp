@@ -5,6 +5,7 @@
 #include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
+#include "run/error_kinds.h"
 #include "run/model_evaluation.h"
 #include "run/model_facts.h"
 #include "run/option_table.h"
@@ -22,8 +23,8 @@ void check_data(const EvaluationJob& job, bool is_same, const std::string& hash)
 
 // The trained weights of a run, before they were rounded for its file.
 Metrics evaluate_run(const EvaluationJob& job) {
-  const RunFolder run = RunFolder::open(job.subject);
-  FitOptions options = with_defaults(options_from(read_config(run.files().config())));
+  const RunFiles files = RunFolder::find(job.subject);
+  FitOptions options = with_defaults(options_from(read_config(files.config())));
   options.data.path = job.data;
   const RetrainingOptions training = retraining_options(options);
   BET_CHECK(training.final_part != TrainingPart::kAll, job.subject.string(),
@@ -32,7 +33,7 @@ Metrics evaluate_run(const EvaluationJob& job) {
   const std::string hash = dataset.hash();
   const Split split = options.data.split_of(dataset);
   const FinalModel model =
-      read_final_model(run.files().checkpoints().folder, table_shape(options, dataset));
+      read_final_model(files.checkpoints().folder, table_shape(options, dataset));
   check_data(job, model.identity.starts_with(hash), hash);
   const at::Device device = find_device(job.device);
   const Graph graph = make_graph(split, training.final_part).to(device);
@@ -56,9 +57,11 @@ Metrics evaluate_file(const EvaluationJob& job) {
 }  // namespace
 
 Metrics evaluate_model(const EvaluationJob& job) {
-  use_huge_page_tensors();
-  set_num_threads(static_cast<int>(job.threads));
-  return std::filesystem::is_directory(job.subject) ? evaluate_run(job) : evaluate_file(job);
+  return with_error_kinds([&] {
+    use_huge_page_tensors();
+    set_num_threads(job.threads);
+    return std::filesystem::is_directory(job.subject) ? evaluate_run(job) : evaluate_file(job);
+  });
 }
 
 }  // namespace bet

@@ -16,6 +16,7 @@
 #include "model/tensor_memory.h"
 #include "model/threads.h"
 #include "run/budget_promise.h"
+#include "run/error_kinds.h"
 #include "run/fit_phases.h"
 #include "run/model_file.h"
 #include "run/option_table.h"
@@ -97,8 +98,8 @@ class FitRun {
   FitReport run() {
     try {
       if (resumes() && is_complete()) {
-        message(folder_.string() + " is complete");
-        return read_report(RunFiles{folder_}.report());
+        if (callbacks_.message) callbacks_.message(folder_.string() + " is complete");
+        return read_report(run_->files().report());
       }
       prepare();
       announce();
@@ -116,26 +117,22 @@ class FitRun {
 
   // Of a run to resume, which must be the run that it was.
   bool is_complete() {
-    const RunFolder run = RunFolder::open(folder_);
-    folder_ = run.path();
-    refuse_contradictions(options_from(read_config(run.files().config())), options_, folder_);
+    run_ = RunFolder::open(folder_);
+    folder_ = run_->path();
+    refuse_contradictions(options_from(read_config(run_->files().config())), options_, folder_);
     const bool continues_search = mode_ == FitMode::kContinueSearch;
     BET_CHECK(!continues_search || method_.by_trials, folder_.string(),
               ": --continue-search needs a run of --method bet, not ", options_.method);
-    return !continues_search && std::filesystem::exists(run.files().report());
+    return !continues_search && std::filesystem::exists(run_->files().report());
   }
 
   // Loads the data and opens the folder. Nothing is left behind by a request that cannot be met;
   // but standard input has to be kept before it is read.
   void prepare() {
     use_huge_page_tensors();
-    set_num_threads(static_cast<int>(options_.threads));
+    set_num_threads(options_.threads);
     training_.device = find_device(options_.device);
-    if (resumes()) {
-      run_ = RunFolder::open(folder_);
-    } else {
-      RunFolder::check_free(folder_, mode_ == FitMode::kOverwrite);
-    }
+    if (!resumes()) RunFolder::check_free(folder_, mode_ == FitMode::kOverwrite);
     if (options_.data.path == "-") {
       run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
       options_.data.path = keep_standard_input(run_->files());
@@ -153,6 +150,7 @@ class FitRun {
 
   void load_data() {
     dataset_ = options_.data.load();
+    check_file_limits(dataset_);
     report_.data = {.name = dataset_.name,
                     .users = dataset_.num_users(),
                     .items = dataset_.num_items(),
@@ -167,6 +165,10 @@ class FitRun {
 
   void announce() {
     message(data_text(report_.data));
+    if (options_.threads > num_threads()) {
+      message(str_cat("--threads ", options_.threads, ": this machine has ", num_threads(),
+                      " cores, and as many threads are used"));
+    }
     if (!dataset_.columns.empty()) message("columns: " + dataset_.columns);
     if (const std::string note = split_note(dataset_, options_.data.split); !note.empty()) {
       message(note);
@@ -324,7 +326,7 @@ class FitRun {
     report_.milliseconds = {1000 * result.train_step_seconds, 1000 * result.final_step_seconds,
                             1000 * result.measure_seconds};
     report_.device = executor_for(training_.device).name();
-    report_.threads = static_cast<std::uint32_t>(num_threads());
+    report_.threads = num_threads();
     report_.peak_rss_bytes = peak_resident_bytes();
     report_.versions = {BET_VERSION, torch_version(), std::string(kernels().name)};
   }
@@ -373,14 +375,16 @@ class FitRun {
 }  // namespace
 
 FitResult fit(const FitJob& job, const FitCallbacks& callbacks) {
-  FitRun run(job, callbacks);
-  FitReport report = run.run();
-  return {run.folder(), std::move(report)};
+  return with_error_kinds([&]() -> FitResult {
+    FitRun run(job, callbacks);
+    FitReport report = run.run();
+    return {run.folder(), std::move(report)};
+  });
 }
 
 FitJob resume_job(const std::filesystem::path& folder) {
-  const RunFolder run = RunFolder::open(folder);
-  return {options_from(read_config(run.files().config())), run.path(), FitMode::kResume};
+  const RunFiles files = RunFolder::find(folder);
+  return {options_from(read_config(files.config())), files.folder, FitMode::kResume};
 }
 
 }  // namespace bet

@@ -57,9 +57,10 @@ void set_sizes(FitOptions& options, const MethodKind& method, const BackboneKind
             options.dim);
   BET_CHECK(*options.min_dim > 0 || backbone.uses_graph, "--min-dim 0 needs a graph: with ",
             options.backbone, " a user or an item without parameters has no score");
-  BET_CHECK(std::uint64_t{options.dim} * backbone.tables <= kMostColumns, "--dim ", options.dim,
-            " is too large for ", options.backbone, ", which has ", backbone.tables,
-            " embeddings a row; at most ", kMostColumns / backbone.tables);
+  const std::uint32_t most =
+      std::min(largest_dim(backbone.file_version), kMostColumns / backbone.tables);
+  BET_CHECK(options.dim <= most, "--dim ", options.dim, " is too large for ", options.backbone,
+            ", whose model files have at most ", most);
 }
 
 void set_schedule(FitOptions& options) {

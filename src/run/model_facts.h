@@ -9,7 +9,8 @@
 
 namespace bet {
 
-// What a model file says about its making, beside figures for people: enough to measure it again.
+// What is read back of the facts that a model file has about its making: enough to measure it
+// again.
 struct ModelFacts {
   std::string data_hash;
   FitOptions options;  // without the path of the data

@@ -164,6 +164,23 @@ void report_quality(const Model& file, const TrainedModel& trained, const Export
 
 }  // namespace
 
+void check_file_limits(const Dataset& dataset) {
+  // Sections of ids and interactions have 32-bit offsets; an interaction takes a byte at least.
+  constexpr std::uint64_t kMostBytes = 0xffffffffU;
+  const auto check = [&](const char* what, std::uint64_t bytes) {
+    BET_CHECK(bytes <= kMostBytes, dataset.name, ": ", what, " take ", bytes,
+              " bytes or more, a model file has room for ", kMostBytes);
+  };
+  const auto id_bytes = [](const IdTable& ids) {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < ids.size(); ++i) bytes += ids.name(i).size();
+    return bytes;
+  };
+  check("the ids of its users", id_bytes(dataset.users));
+  check("the ids of its items", id_bytes(dataset.items));
+  check("its interactions", dataset.num_interactions());
+}
+
 void write_model_file(const std::filesystem::path& path, const TrainedModel& trained,
                       const ExportChoice& choice, FitReport& report) {
   BET_CHECK(

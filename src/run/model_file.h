@@ -18,6 +18,10 @@ struct TrainedModel {
   const ModelParameters& parameters;
 };
 
+// Throws where a model file could not hold these users, items and interactions, whatever is trained
+// on them. Before the split, which takes the interactions.
+void check_file_limits(const Dataset& dataset);
+
 // Writes the file (docs/format.md) of a final model, whole or not at all. `report` is the run's,
 // with the quality of `parameters` on test. Completes the report with what only the file decides:
 // bytes and precision, and, where the file does not have the very values that were trained, the

@@ -24,9 +24,9 @@ class ProgressTracker {
 
   // Another phase than before ends the one before.
   void note(const Progress& progress);
-  // The phase under way will end before its time.
+  // The phase in progress will end before its time.
   void cut_short() { cut_short_ = true; }
-  // The phase under way, if there is one, is over.
+  // The phase in progress, if there is one, is over.
   void end_phase();
 
   RunProgress& progress() { return progress_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "run/option_table.h"
 
 namespace bet {
@@ -16,7 +17,10 @@ Config deciding(const FitOptions& options) {
   return config;
 }
 
-std::string text_of(const ConfigEntry& entry) { return "\n" + entry.key + " = " + entry.value; }
+// UTF-8, because states keep it in JSON.
+std::string text_of(const ConfigEntry& entry) {
+  return "\n" + entry.key + " = " + as_utf8(entry.value);
+}
 
 const ConfigEntry* find(const Config& entries, std::string_view key) {
   const auto found = std::find_if(entries.begin(), entries.end(),

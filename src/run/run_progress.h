@@ -15,7 +15,7 @@ struct Phase {
 };
 
 // Makes lines of progress: "2/4 search  43.3%  best plan at 91.0 % of ...  ETA 1m 20s". The ETA is
-// that of the whole: the phase under way by its own pace, those behind it by their work at that
+// that of the whole: the phase in progress by its own pace, those after it by their work at that
 // pace. It is left out where the work of one is not known, and until the pace is. Without phases
 // each stands for itself and has no number.
 class RunProgress {

@@ -14,9 +14,6 @@ constexpr std::uint64_t kEntry = 32;
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
-constexpr std::uint32_t kMostDim = 32'767;
-// The memory that opening fills grows with this size, even where the file stores few columns.
-constexpr std::uint32_t kMostDenseDim = 4'096;
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -46,7 +43,7 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   header.num_users = reader.number<std::uint32_t>();
   header.num_items = reader.number<std::uint32_t>();
   header.max_dim = reader.number<std::uint32_t>();
-  BET_CHECK(header.max_dim >= 1 && header.max_dim <= (version == 1 ? kMostDim : kMostDenseDim),
+  BET_CHECK(header.max_dim >= 1 && header.max_dim <= largest_dim(version),
             "header: impossible embedding size ", header.max_dim);
   header.backbone = BackboneId{choice(reader, "backbone", kBackboneTraits.size())};
   const BackboneTraits& traits = header.traits();

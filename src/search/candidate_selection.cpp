@@ -14,8 +14,8 @@ namespace bet {
 
 namespace {
 
-// The users' shares of the rules after equal sizes. Quality has a peak near either end (METHOD
-// section 8), at which one depends on data and budget.
+// The users' shares of the rules after equal sizes. Quality has a peak near either end (BET paper,
+// Section 4), at which one depends on data and budget.
 constexpr std::array kRuleShares = {0.9, 0.1, 1.0, 0.0, 0.75, 0.25, 0.95, 0.05, 0.5};
 
 // The row of `embeddings` nearest to the one row `there`.
@@ -56,7 +56,7 @@ Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count) {
   std::vector<std::optional<SampledPlan>> drawn(count);
-  const std::uint32_t of_all = std::min(static_cast<std::uint32_t>(num_threads()), count);
+  const std::uint32_t of_all = std::min(num_threads(), count);
   const auto draw_part = [&](std::uint32_t part) {
     for (std::uint32_t i = part; i < count; i += of_all) drawn[i] = sampler.draw(seed, first + i);
   };

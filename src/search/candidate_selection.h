@@ -21,7 +21,7 @@ Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t
 std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64_t seed,
                                          std::uint64_t first, std::uint32_t count);
 
-// The rules that a search has to beat (METHOD section 8): the same size for all rows, then equal
+// The rules that a search has to beat (docs/methods.md): the same size for all rows, then equal
 // sizes within each side at given shares of the users, both ends early. No plan twice, where the
 // sides cannot hold such shares.
 std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape);

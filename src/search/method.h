@@ -40,7 +40,7 @@ struct MethodInput {
   StateFile state;                         // the file where a method keeps its own state
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
   Effort effort = Effort::kNormal;
-  RunFiles files = {};           // of the run, for what a method keeps beside `state`
+  RunFiles files = {};           // of the run, for what a method keeps in addition to `state`
   bool resumes = false;          // a run that was interrupted
   bool continue_search = false;  // resume a search that was cut short, not what follows it
   // Called once a stop would leave a plan to retrain; may be empty.

@@ -3,6 +3,9 @@
 #include <ATen/ops/empty.h>
 #include <sqlite3.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <cstring>
 
 #include "base/error.h"
@@ -18,10 +21,15 @@ constexpr const char* kSchema = R"(
     iteration INTEGER PRIMARY KEY, strategy TEXT NOT NULL, candidate INTEGER NOT NULL,
     user_share REAL NOT NULL, user_family TEXT NOT NULL, item_family TEXT NOT NULL,
     user_shape REAL NOT NULL, item_shape REAL NOT NULL,
-    predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL, sizes BLOB NOT NULL);
+    predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL, sizes BLOB NOT NULL,
+    checksum INTEGER);
   CREATE TABLE IF NOT EXISTS predictor (
-    id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL);
+    id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL,
+    checksum INTEGER);
 )";
+
+// PRAGMA user_version of stores whose rows all have checksums; those of earlier versions have 0.
+constexpr std::int64_t kVersion = 1;
 
 class Statement {
  public:
@@ -87,6 +95,10 @@ std::string sizes_blob(const SizePlan& plan) {
   return bytes;
 }
 
+std::string_view bytes_of(std::span<const double> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
 SizePlan plan_of(std::string_view bytes, const TableShape& shape, const std::string& path) {
   BET_CHECK(bytes.size() == 2 * shape.num_rows(), path, ": a plan of ", bytes.size() / 2,
             " rows for data of ", shape.num_rows());
@@ -102,6 +114,55 @@ Value value_named(const std::string& text, std::initializer_list<Value> values, 
     if (name_of(value) == text) return value;
   }
   fail(path, ": unknown value ", in_quotes(text));
+}
+
+// XXH3 over values in a fixed order.
+class Checksum {
+ public:
+  void add(std::int64_t value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  void add(double value) {
+    value += 0.0;  // SQLite does not keep the sign of zero
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  void add(std::string_view text) {
+    add(static_cast<std::int64_t>(text.size()));
+    bytes_ += text;
+  }
+
+  std::int64_t value() const {
+    return static_cast<std::int64_t>(XXH3_64bits(bytes_.data(), bytes_.size()));
+  }
+
+ private:
+  std::string bytes_;
+};
+
+std::int64_t checksum_of(const Trial& trial, std::string_view sizes) {
+  const PlanOrigin& origin = trial.sampled.origin;
+  Checksum sum;
+  sum.add(std::int64_t{trial.iteration});
+  sum.add(strategy_name(trial.strategy));
+  sum.add(static_cast<std::int64_t>(trial.candidate));
+  sum.add(origin.user_share);
+  sum.add(family_name(origin.user_family));
+  sum.add(family_name(origin.item_family));
+  sum.add(origin.user_shape);
+  sum.add(origin.item_shape);
+  sum.add(std::int64_t{trial.predicted ? 1 : 0});
+  sum.add(trial.predicted.value_or(0));
+  sum.add(trial.fitness);
+  sum.add(trial.seconds);
+  sum.add(sizes);
+  return sum.value();
+}
+
+std::int64_t checksum_of(std::int64_t iteration, std::string_view predictor_state) {
+  Checksum sum;
+  sum.add(iteration);
+  sum.add(predictor_state);
+  return sum.value();
 }
 
 Strategy parse_strategy(const std::string& text, const std::string& path) {
@@ -128,7 +189,7 @@ RunStore::RunStore(const std::filesystem::path& path, const std::string& identit
   database_.reset(handle);
   BET_CHECK(status == SQLITE_OK, path_,
             ": cannot open: ", handle != nullptr ? sqlite3_errmsg(handle) : "out of memory");
-  execute(handle, path_, kSchema);
+  make_tables();
   Statement find(handle, path_, "SELECT identity FROM run");
   if (find.step()) {
     BET_CHECK(find.text(0) == identity, path_, ": was written for other data or options");
@@ -139,13 +200,37 @@ RunStore::RunStore(const std::filesystem::path& path, const std::string& identit
   insert.step();
 }
 
+void RunStore::make_tables() {
+  sqlite3* const handle = database_.get();
+  const auto number = [&](const char* sql) {
+    Statement row(handle, path_, sql);
+    row.step();
+    return row.integer(0);
+  };
+  const bool is_new = number("SELECT count(*) FROM sqlite_master") == 0;
+  execute(handle, path_, kSchema);
+  if (is_new) execute(handle, path_, str_cat("PRAGMA user_version = ", kVersion).c_str());
+  has_checksums_ = number("PRAGMA user_version") == kVersion;
+  if (number("SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'checksum'") > 0) return;
+  execute(handle, path_,
+          "ALTER TABLE trial ADD COLUMN checksum INTEGER; "
+          "ALTER TABLE predictor ADD COLUMN checksum INTEGER");
+}
+
+void RunStore::check(bool is_null, std::int64_t stored, std::int64_t expected,
+                     const std::string& what) const {
+  if (is_null && !has_checksums_) return;  // of an earlier version
+  BET_CHECK(!is_null && stored == expected, path_, ": ", what,
+            " was changed after it was written (wrong checksum)");
+}
+
 RunStore::~RunStore() = default;
 
 std::vector<Trial> RunStore::trials(const TableShape& shape) const {
   std::vector<Trial> trials;
   Statement rows(database_.get(), path_,
                  "SELECT iteration, strategy, candidate, user_share, user_family, item_family, "
-                 "user_shape, item_shape, predicted, fitness, seconds, sizes "
+                 "user_shape, item_shape, predicted, fitness, seconds, sizes, checksum "
                  "FROM trial ORDER BY iteration");
   while (rows.step()) {
     PlanOrigin origin;
@@ -163,14 +248,18 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
                       predicted,
                       rows.real(9),
                       rows.real(10)});
+    check(rows.is_null(12), rows.integer(12), checksum_of(trials.back(), rows.blob(11)),
+          str_cat("trial ", trials.back().iteration));
   }
   return trials;
 }
 
 std::vector<double> RunStore::predictor_state() const {
-  Statement row(database_.get(), path_, "SELECT state FROM predictor");
+  Statement row(database_.get(), path_, "SELECT state, iteration, checksum FROM predictor");
   if (!row.step()) return {};
   const std::string_view bytes = row.blob(0);
+  check(row.is_null(2), row.integer(2), checksum_of(row.integer(1), bytes),
+        "the predictor's state");
   std::vector<double> state(bytes.size() / sizeof(double));
   std::memcpy(state.data(), bytes.data(), state.size() * sizeof(double));
   return state;
@@ -180,7 +269,7 @@ void RunStore::add(const Trial& trial, std::span<const double> predictor_state) 
   execute(database_.get(), path_, "BEGIN IMMEDIATE");
   try {
     Statement row(database_.get(), path_,
-                  "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                  "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const PlanOrigin& origin = trial.sampled.origin;
     row.bind(1, std::int64_t{trial.iteration});
     row.bind(2, strategy_name(trial.strategy));
@@ -195,11 +284,14 @@ void RunStore::add(const Trial& trial, std::span<const double> predictor_state) 
     row.bind(11, trial.seconds);
     const std::string sizes = sizes_blob(trial.sampled.plan);
     row.bind_blob(12, sizes.data(), sizes.size());
+    row.bind(13, checksum_of(trial, sizes));
     row.step();
     if (!predictor_state.empty()) {
-      Statement state(database_.get(), path_, "INSERT OR REPLACE INTO predictor VALUES (1, ?, ?)");
+      Statement state(database_.get(), path_,
+                      "INSERT OR REPLACE INTO predictor VALUES (1, ?, ?, ?)");
       state.bind(1, std::int64_t{trial.iteration});
       state.bind_blob(2, predictor_state.data(), predictor_state.size_bytes());
+      state.bind(3, checksum_of(trial.iteration, bytes_of(predictor_state)));
       state.step();
     }
     execute(database_.get(), path_, "COMMIT");

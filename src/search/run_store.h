@@ -15,7 +15,7 @@ namespace bet {
 // The population of a search on disk (run.db, SQLite): every probe is safe before the next begins,
 // and users can query it. Tables: `trial` (one row a probe, with the plan's sizes as little-endian
 // 16-bit numbers, users then items), `predictor` (its state after the last probe), `run`
-// (identity). One process at a time.
+// (identity). Rows have checksums: one that was changed is refused. One process at a time.
 class RunStore {
  public:
   // Opens or makes the file. Throws if it was written for another `identity`.
@@ -33,7 +33,13 @@ class RunStore {
   void add(const Trial& trial, std::span<const double> predictor_state);
 
  private:
+  void make_tables();
+  // Throws if a row is not as it was written.
+  void check(bool is_null, std::int64_t stored, std::int64_t expected,
+             const std::string& what) const;
+
   std::string path_;
+  bool has_checksums_ = true;  // false: of an earlier version
   struct Close {
     void operator()(sqlite3* handle) const;
   };

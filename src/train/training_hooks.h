@@ -24,7 +24,7 @@ struct TrainingHooks {
   double save_seconds = 30;
 };
 
-// Throws Interrupted if hooks.leave says so, after `save`, which may be empty.
+// Throws Interrupted if hooks.leave returns true, after `save`, which may be empty.
 inline void leave_if_asked(const TrainingHooks& hooks, const std::function<void()>& save) {
   if (!hooks.leave || !hooks.leave()) return;
   if (save) save();

@@ -28,8 +28,8 @@ class TrainingLoop {
   // `model` and `hooks` must outlive the loop.
   TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, Options options);
 
-  // False if hooks.stop ended the training. Throws Interrupted if hooks.leave says so, with the
-  // state saved.
+  // False if hooks.stop ended the training. Throws Interrupted if hooks.leave returns true, with
+  // the state saved.
   bool run();
 
   // Waits for the steps under way; the time until the next step is not counted as theirs.

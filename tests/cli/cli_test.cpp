@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -92,6 +94,19 @@ TEST(Cli, ErrorsGoToStderrWithExitCodeOne) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err, "bet: /no/such/file: cannot open: No such file or directory\n");
+}
+
+// What could not be written is an error of its own.
+TEST(Cli, OutputThatCannotBeWrittenIsAnError) {
+  const auto code = [](const char* program, const std::string& words) {
+    const std::string line = std::string(program) + " " + words + " >/dev/full 2>/dev/null";
+    const int status = std::system(line.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(code(BET_PROGRAM, "data list"), 1);
+  EXPECT_EQ(code(BET_PROGRAM, "plan demo --budget 5% --json"), 1);
+  EXPECT_EQ(code(BET_PROGRAM, "--help"), 1);
+  EXPECT_EQ(code(BET_SERVE_PROGRAM, "--version"), 1);
 }
 
 TEST(Cli, UsageErrorsExitWithTwo) {

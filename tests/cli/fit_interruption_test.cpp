@@ -399,6 +399,47 @@ TEST(FitInterruption, CtrlCFinishesWithTheBestSoFar) {
   EXPECT_GT(report["test"]["recall@20"], 0.05);
 }
 
+// One writer at a time: the second process is told who the first is, and changes nothing.
+TEST(FitInterruption, TwoProcessesDoNotShareAFolder) {
+  const TempFolder folder;
+  const std::string run = (folder / "run").string();
+  const auto line = [&](const char* seed) {
+    return std::vector<std::string>{"fit", "demo",        "--quiet", "--method", "es", "--budget",
+                                    "20%", "--max-steps", "200",     "--seed",   seed, "--out",
+                                    run};
+  };
+  const pid_t first = start_bet(line("1"));
+  wait_until(has_file(folder / "run/config.toml"));
+  std::vector<std::string> second = line("2");
+  second.emplace_back("--overwrite");
+  for (const std::vector<std::string>& words : {second, std::vector<std::string>{"resume", run}}) {
+    const ProgramResult refused = run_bet(words);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.err.find("is in use by process " + std::to_string(first)), std::string::npos)
+        << refused.err;
+  }
+  EXPECT_EQ(wait_for(first), 0);
+  const Json report = Json::parse(read_file(folder / "run/report.json"));
+  EXPECT_EQ(report["seed"], 1);
+  EXPECT_NE(read_file(folder / "run/config.toml").find("seed = 1\n"), std::string::npos);
+}
+
+TEST(FitInterruption, ADamagedReportIsNamed) {
+  const TempFolder folder;
+  const std::string run = (folder / "run").string();
+  ASSERT_EQ(run_bet({"fit", "demo", "--quiet", "--method", "es", "--budget", "5%", "--max-steps",
+                     "10", "--out", run})
+                .exit_code,
+            0);
+  folder.write("run/report.json", "{}");
+  for (const char* command : {"resume", "export"}) {
+    const ProgramResult result = run_bet({command, run});
+    EXPECT_EQ(result.exit_code, 1) << command;
+    EXPECT_NE(result.err.find("report.json: is not the report of a run"), std::string::npos)
+        << result.err;
+  }
+}
+
 TEST(FitInterruption, ResumeSaysWhatIsNoRun) {
   const TempFolder folder;
   const ProgramResult result = run_bet({"resume", folder.path().string()});

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "data/load.h"
 #include "support/gpu.h"
@@ -222,6 +223,72 @@ TEST(Fit, RefusesWhatCannotBeAndLeavesNothing) {
   EXPECT_NE(error({"--budget", "5%", "--backbone", "mf", "--min-dim", "0"}).find("needs a graph"),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+// Nothing is trained that could not be stored.
+TEST(Fit, RefusesSizesThatTheFileCannotHave) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  for (const auto& [backbone, dim] : {std::pair("ncf", "4097"), {"ngcf", "4097"}}) {
+    const ProgramResult result = run_bet({"fit", "demo", "--method", "es", "--budget", "1%",
+                                          "--backbone", backbone, "--dim", dim, "--out", out});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.err.find("--dim 4097 is too large for"), std::string::npos) << result.err;
+    EXPECT_FALSE(std::filesystem::exists(out));
+  }
+}
+
+TEST(Fit, TheWholeRangeOfSeedsWorksToTheEnd) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const std::string seed = "18446744073709551615";
+  const Json report = fit({"demo", "--method", "es", "--budget", "5%", "--max-steps", "10", "--dim",
+                           "16", "--seed", seed, "--split-seed", seed, "--out", out});
+  EXPECT_EQ(report["seed"], 18446744073709551615ULL);
+  EXPECT_EQ(run_bet({"resume", out, "--quiet"}).exit_code, 0);
+  EXPECT_EQ(run_bet({"export", out, "--out", (folder / "m.bet").string()}).exit_code, 0);
+  EXPECT_EQ(run_bet({"evaluate", (folder / "m.bet").string(), "demo"}).exit_code, 0);
+  for (const char* bad : {"-1", "18446744073709551616", "1e3"}) {
+    EXPECT_EQ(run_bet({"fit", "demo", "--budget", "5%", std::string("--seed=") + bad}).exit_code, 2)
+        << bad;
+  }
+  EXPECT_EQ(run_bet({"plan", "demo", "--budget", "5%", "--seed=-1"}).exit_code, 2);
+}
+
+TEST(Fit, NamesThatAreNotUtf8WorkToTheEnd) {
+  const TempFolder folder;
+  std::string text =
+      "us\xe9r,it\xff"
+      "em\n";
+  for (int i = 0; i < 600; ++i) {
+    text += "u\xfc" + std::to_string(i / 20) + ",i\x7f" + std::to_string(i * 7 % 60) + "\n";
+  }
+  const std::string data = folder.write("d\xff\x7f.csv", text).string();
+  const std::string run = (folder / "r\xe9").string();
+  const Json report =
+      fit({data, "--user-col", "us\xe9r", "--item-col",
+           "it\xff"
+           "em",
+           "--method", "es", "--budget", "50%", "--dim", "8", "--max-steps", "10", "--out", run});
+  ASSERT_TRUE(report.is_object());
+  EXPECT_EQ(report["dataset"]["users"], 30);
+  EXPECT_EQ(run_bet({"resume", run, "--quiet"}).exit_code, 0);
+  const ProgramResult exported = run_bet({"export", run});
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  const ProgramResult measured = run_bet({"evaluate", run + "/model.bet", data, "--json"});
+  ASSERT_EQ(measured.exit_code, 0) << measured.err;
+  EXPECT_EQ(Json::parse(measured.out)["test"], report["test"]);
+}
+
+TEST(Fit, UsesNoMoreThreadsThanCores) {
+  const TempFolder folder;
+  const ProgramResult result =
+      run_bet({"fit", "demo", "--method", "es", "--budget", "5%", "--max-steps", "10", "--threads",
+               "1000", "--out", (folder / "run").string()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.err.find("--threads 1000: this machine has "), std::string::npos) << result.err;
+  EXPECT_LE(Json::parse(read_file(folder / "run/report.json"))["threads"],
+            std::max(1U, std::thread::hardware_concurrency()));
 }
 
 // With a graph the search may leave rows empty; else, and with other methods, it has to be asked

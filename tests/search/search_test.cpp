@@ -2,9 +2,11 @@
 #include <sys/resource.h>
 #include <torch/torch.h>
 
+#include "base/file_lock.h"
 #include "model/threads.h"
 #include "search/bet_search.h"
 #include "search/pretrained.h"
+#include "support/execute_sql.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
@@ -94,7 +96,7 @@ double cpu_seconds(int who) {
 
 TEST(Candidates, AreDrawnByNoMoreThreadsThanWereAskedFor) {
   const Toy toy;
-  const int before = num_threads();
+  const std::uint32_t before = num_threads();
   set_num_threads(1);
   const double thread = cpu_seconds(RUSAGE_THREAD);
   const double process = cpu_seconds(RUSAGE_SELF);
@@ -332,6 +334,79 @@ TEST(RunStore, RefusesOtherRunsOtherShapesAndWhatIsNoStore) {
   EXPECT_NE(error_of([&] { RunStore(folder / "text.db", "toy"); }).find("not a database"),
             std::string::npos);
   EXPECT_THROW(RunStore(folder / "missing/run.db", "toy"), Error);
+}
+
+// A population that somebody edited would lead the search elsewhere.
+TEST(RunStore, RefusesRowsThatWereChanged) {
+  const Toy toy;
+  for (const char* change :
+       {"UPDATE trial SET fitness = fitness + 0.001 WHERE iteration = 2",
+        "UPDATE trial SET predicted = NULL WHERE iteration = 3", "UPDATE trial SET checksum = NULL",
+        "UPDATE trial SET sizes = zeroblob(length(sizes))"}) {
+    const TempFolder folder;
+    toy.search(folder / "run.db");
+    test::execute_sql(folder / "run.db", change);
+    const RunStore store(folder / "run.db", "toy");
+    EXPECT_NE(error_of([&] { store.trials(toy.shape); }).find("(wrong checksum)"),
+              std::string::npos)
+        << change;
+  }
+  const TempFolder folder;
+  toy.search(folder / "run.db");
+  test::execute_sql(folder / "run.db", "UPDATE predictor SET state = zeroblob(length(state))");
+  const RunStore store(folder / "run.db", "toy");
+  EXPECT_NE(error_of([&] { store.predictor_state(); }).find("the predictor's state was changed"),
+            std::string::npos);
+}
+
+TEST(RunStore, OfAnEarlierVersionIsReadWithoutChecksums) {
+  const Toy toy;
+  const TempFolder folder;
+  const SearchResult result = toy.search(folder / "run.db");
+  test::execute_sql(folder / "run.db",
+                    "ALTER TABLE trial DROP COLUMN checksum; "
+                    "ALTER TABLE predictor DROP COLUMN checksum; PRAGMA user_version = 0");
+  RunStore store(folder / "run.db", "toy");
+  EXPECT_EQ(store.trials(toy.shape).size(), result.population.size());
+  EXPECT_FALSE(store.predictor_state().empty());
+  Trial more = result.population.back();
+  ++more.iteration;
+  store.add(more, store.predictor_state());
+  EXPECT_EQ(store.trials(toy.shape).size(), result.population.size() + 1);
+}
+
+// Two runs that need the same full-size model train it once.
+TEST(Pretrained, IsWaitedForWhereAnotherProcessTrainsIt) {
+  const Toy toy;
+  const TempFolder folder;
+  Schedule schedule;
+  schedule.batch_size = 100;
+  schedule.max_steps = 10;
+  schedule.measure_steps = 5;
+  std::string log;
+  TrainingHooks hooks;
+  hooks.log = [&](const std::string& line) { log += line + "\n"; };
+  const auto make = [&] {
+    return pretrain({toy.split, toy.graph, {}, schedule, hooks}, toy.shape, folder / "cache",
+                    {folder / "state.ckpt", "same"});
+  };
+  make();
+  std::filesystem::path lock;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    if (entry.path().extension() == ".lock") lock = entry.path();
+  }
+  ASSERT_FALSE(lock.empty());
+  std::optional<FileLock> held = FileLock::take(lock);
+  ASSERT_TRUE(held.has_value());
+  int asked = 0;
+  hooks.leave = [&] { return ++asked > 2; };
+  EXPECT_THROW(make(), Interrupted);
+  EXPECT_NE(log.find("waiting for process "), std::string::npos) << log;
+  hooks.leave = [&] {
+    held.reset();
+    return false;
+  };
+  EXPECT_TRUE(make().from_cache);
 }
 
 TEST(Pretrained, IsTrainedOnceKeptAndNotTrustedBlindly) {
