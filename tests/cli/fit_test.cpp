@@ -242,8 +242,8 @@ TEST(Fit, TheWholeRangeOfSeedsWorksToTheEnd) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
   const std::string seed = "18446744073709551615";
-  const Json report = fit({"demo", "--method", "es", "--budget", "5%", "--max-steps", "10", "--dim",
-                           "16", "--seed", seed, "--split-seed", seed, "--out", out});
+  const Json report = fit({"demo", "--method", "es", "--budget", "10%", "--max-steps", "10",
+                           "--dim", "16", "--seed", seed, "--split-seed", seed, "--out", out});
   EXPECT_EQ(report["seed"], 18446744073709551615ULL);
   EXPECT_EQ(run_bet({"resume", out, "--quiet"}).exit_code, 0);
   EXPECT_EQ(run_bet({"export", out, "--out", (folder / "m.bet").string()}).exit_code, 0);

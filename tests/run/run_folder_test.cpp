@@ -90,7 +90,7 @@ TEST(Config, KeepsEveryByteAndTheWholeRangeOfNumbers) {
   const Config config = {
       {"data", "/tmp/caf\xe9/\x7f\n\"\\.csv"}, {"user-col", "plain"},
       {"item-col", "na\xc3\xafve\x7f"},        {"seed", "18446744073709551615", false},
-      {"learning-rate", "0.1", false},         {"no-header", "true", false}};
+      {"learning-rate", "0.5", false},         {"no-header", "true", false}};
   write_config(config, folder / "c.toml");
   const Config again = read_config(folder / "c.toml");
   ASSERT_EQ(again.size(), config.size());
