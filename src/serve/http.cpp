@@ -79,10 +79,10 @@ void add_http(CLI::App& app) {
   command.add_option("--port", http.port, "port to listen on; 0: any free one")->required();
   command.add_option("--host", http.host, "name or address to listen on")->capture_default_str();
   command
-      .add_option("--allowed-host", http.allowed_hosts,
-                  "answer requests for this host too, a name or an address without port (may be "
-                  "repeated); a server on a loopback address answers only for loopback names and "
-                  "addresses otherwise, others for every host")
+      .add_option(
+          "--allowed-host", http.allowed_hosts,
+          "host of requests to answer, besides loopback ones; repeatable; without it, a server "
+          "on loopback answers for no other host and one elsewhere for all")
       ->allow_extra_args(false);
   command
       .add_option("--threads", options->threads, "threads that answer requests; 0: one per core")
