@@ -298,6 +298,7 @@ TEST_F(HttpServerTest, AFloodOfConnectionsClosesNobodyWhoAsksOrWasAnswered) {
     good.back().send_get("/quick");
   }
   std::vector<RawClient> flood;
+  flood.reserve(kFlood);
   for (int i = 0; i < kFlood; ++i) flood.push_back(client());
   RawClient last = client();
   last.send_get("/quick");
