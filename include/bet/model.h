@@ -49,7 +49,8 @@ enum class Verify {
 
 class BET_API Model {
  public:
-  // Maps the file, which must not be changed while it is open (replace it by renaming another).
+  // Maps the file, which must be a regular file and must not be changed while it is open (replace
+  // it by renaming another): reading a mapped file that has been truncated ends the process.
   static Model open(const std::string& path, Verify verify = Verify::kAll);
   // The same from memory, which must outlive the model.
   static Model from_bytes(std::span<const std::byte> bytes, Verify verify = Verify::kAll);

@@ -10,7 +10,8 @@
 namespace bet {
 
 MappedFile::MappedFile(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Non-blocking: opening a pipe of this name must not wait for its writer.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   BET_CHECK(file >= 0, path, ": ", system_message());
   struct ::stat status {};
   const bool plain = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);

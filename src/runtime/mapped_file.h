@@ -6,7 +6,8 @@
 
 namespace bet {
 
-// A file mapped into memory. Throws with the path and the system's message.
+// A regular file mapped into memory. Throws with the path and the system's message; anything else
+// than a regular file is refused at once, without waiting for a pipe's writer.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);

@@ -131,22 +131,31 @@ Bytes FileParts::section(SectionKind kind) const {
   return {};
 }
 
-FileParts read_parts(Bytes file, bool checksums) {
-  const std::size_t begin = std::min(file.size(), kMagic.size());
-  BET_CHECK(begin == 0 || std::memcmp(file.data(), kMagic.data(), begin) == 0,
+void check_first_bytes(Bytes first, std::uint64_t file_bytes) {
+  const std::size_t begin = std::min(first.size(), kMagic.size());
+  BET_CHECK(begin == 0 || std::memcmp(first.data(), kMagic.data(), begin) == 0,
             "not a bet model file (bad magic)");
-  BET_CHECK(file.size() >= kHeader, "not a bet model file: only ", file.size(), " bytes");
-  FileParts parts;
-  ByteReader reader(file.first(kHeader), "header");
+  BET_CHECK(first.size() >= kHeader, "not a bet model file: only ", first.size(), " bytes");
+  ByteReader reader(first.first(kHeader), "header");
   reader.take(kMagic.size());
   const auto version = reader.number<std::uint32_t>();
   BET_CHECK(version == 1 || version == 2, "version ", version,
             "; this program reads versions 1 and 2");
   const auto count = reader.number<std::uint32_t>();
   BET_CHECK(count <= kLastKind, "header: ", count, " sections");
-  const auto file_bytes = reader.number<std::uint64_t>();
-  BET_CHECK(file_bytes == file.size(), "the file has ", file.size(), " bytes, but its header says ",
-            file_bytes);
+  const auto written_bytes = reader.number<std::uint64_t>();
+  BET_CHECK(written_bytes == file_bytes, "the file has ", file_bytes,
+            " bytes, but its header says ", written_bytes);
+}
+
+FileParts read_parts(Bytes file, bool checksums) {
+  check_first_bytes(file, file.size());
+  FileParts parts;
+  ByteReader reader(file.first(kHeader), "header");
+  reader.take(kMagic.size());
+  const auto version = reader.number<std::uint32_t>();
+  const auto count = reader.number<std::uint32_t>();
+  reader.take(sizeof(std::uint64_t));  // the size, which is right
   const auto checksum = reader.number<std::uint64_t>();
   const std::uint64_t head = kHeader + kEntry * count;
   BET_CHECK(head <= file.size(), "the file ends inside its directory");

@@ -70,6 +70,10 @@ struct FileParts {
   std::uint64_t directory_bytes() const { return 32 * sections.size(); }
 };
 
+// Checks magic, version and size of a file by its first header_bytes(), or all of its bytes if it
+// has fewer. Throws Error.
+void check_first_bytes(Bytes first, std::uint64_t file_bytes);
+
 // Checks everything but the contents of sections, and with `checksums` all checksums.
 FileParts read_parts(Bytes file, bool checksums);
 

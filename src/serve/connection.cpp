@@ -32,7 +32,13 @@ void Connection::enter(Phase phase) {
   phase_ = phase;
   const Clock::duration time =
       phase == Phase::kLingering ? std::min<Clock::duration>(timeout_, kLinger) : timeout_;
-  deadline_ = Clock::now() + time;
+  phase_begin_ = Clock::now();
+  deadline_ = phase_begin_ + time;
+}
+
+bool Connection::has_unread_bytes() const {
+  char byte = 0;
+  return ::recv(socket_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 bool Connection::parse() {
@@ -101,6 +107,7 @@ void Connection::write() {
     parser_.reset();
     said_continue_ = false;
     head_only_ = false;
+    is_kept_ = true;
     return enter(Phase::kReading);
   }
   ::shutdown(socket_.get(), SHUT_WR);

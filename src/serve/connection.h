@@ -32,7 +32,12 @@ class Connection {
   int socket() const { return socket_.get(); }
   Phase phase() const { return phase_; }
   Clock::time_point deadline() const { return deadline_; }
-  // No byte of a request has arrived.
+  Clock::time_point phase_begin() const { return phase_begin_; }
+  // Whether the connection is open for a further request after an answer.
+  bool is_kept() const { return is_kept_ && phase_ != Phase::kLingering; }
+  // Whether the client has sent bytes that were not read yet.
+  bool has_unread_bytes() const;
+  // No byte of a request has been read.
   bool is_idle() const { return phase_ == Phase::kReading && !parser_.has_begun(); }
 
   // True if a request is complete (take_request) or malformed (error). To be called after every
@@ -62,6 +67,7 @@ class Connection {
   RequestParser parser_;
   Clock::duration timeout_;
   Phase phase_ = Phase::kReading;
+  Clock::time_point phase_begin_;
   Clock::time_point deadline_;
   std::string in_;  // read and not yet parsed
   std::string out_;
@@ -69,6 +75,7 @@ class Connection {
   bool said_continue_ = false;
   bool head_only_ = false;
   bool keep_alive_ = false;
+  bool is_kept_ = false;
 };
 
 }  // namespace bet

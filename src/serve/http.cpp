@@ -1,6 +1,8 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,6 +11,7 @@
 #include "serve/commands.h"
 #include "serve/handlers.h"
 #include "serve/http_server.h"
+#include "serve/log_lines.h"
 #include "serve/model_path.h"
 #include "serve/served_model.h"
 
@@ -21,8 +24,6 @@ struct HttpCommand {
   std::size_t threads = 0;  // one per core
   double timeout_seconds = 10;
 };
-
-void say(const std::string& text) { std::fprintf(stderr, "bet-serve: %s\n", text.c_str()); }
 
 std::string described(const std::string& path, const Model& model) {
   return str_cat(path, " (", model.num_users(), " users, ", model.num_items(), " items, ",
@@ -41,19 +42,20 @@ void serve(const HttpCommand& command) {
   const sigset_t signals = our_signals();
   BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "cannot block signals");
   std::signal(SIGPIPE, SIG_IGN);  // the reader of stderr may go away without ending the server
+  LogLines log(STDERR_FILENO);
   Metrics metrics;
   const std::string path = model_path(command.model);
   ServedModel model(path, [&](const std::string& error) {
     metrics.count_reload(error.empty());
-    say(error.empty() ? "reloaded " + described(path, *model.current())
-                      : error + "; still serving the previous model");
+    log.add(error.empty() ? "reloaded " + described(path, *model.current())
+                          : error + "; still serving the previous model");
   });
   const Handlers handlers([&] { return model.current(); }, metrics);
   HttpServer server(command.http, handlers, metrics);
-  say(str_cat("http://", server.address(), " serves ", described(path, *model.current())));
+  log.add(str_cat("http://", server.address(), " serves ", described(path, *model.current())));
   if (!server.is_loopback()) {
-    say(str_cat(server.address(),
-                " can be reached from other machines, and there is no authentication"));
+    log.add(str_cat(server.address(),
+                    " can be reached from other machines, and there is no authentication"));
   }
   for (;;) {
     int signal = 0;
@@ -62,7 +64,7 @@ void serve(const HttpCommand& command) {
     model.reload_soon();
   }
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // a second one ends the process at once
-  say("stopping when the requests in progress are answered");
+  log.add("stopping when the requests in progress are answered");
   server.stop();
 }
 
@@ -76,6 +78,12 @@ void add_http(CLI::App& app) {
       ->required();
   command.add_option("--port", http.port, "port to listen on; 0: any free one")->required();
   command.add_option("--host", http.host, "name or address to listen on")->capture_default_str();
+  command
+      .add_option(
+          "--allowed-host", http.allowed_hosts,
+          "host of requests to answer, besides loopback ones; repeatable; without it, a server "
+          "on loopback answers for no other host and one elsewhere for all")
+      ->allow_extra_args(false);
   command
       .add_option("--threads", options->threads, "threads that answer requests; 0: one per core")
       ->check(CLI::Range(0, 256))

@@ -10,7 +10,7 @@
 namespace bet {
 namespace {
 
-constexpr std::array<std::pair<int, std::string_view>, 13> kStatusWords = {{
+constexpr std::array<std::pair<int, std::string_view>, 14> kStatusWords = {{
     {200, "OK"},
     {400, "Bad Request"},
     {404, "Not Found"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<int, std::string_view>, 13> kStatusWords = {{
     {413, "Content Too Large"},
     {414, "URI Too Long"},
     {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ struct HttpRequest {
   std::string method;
   std::string path;   // up to the first '?'
   std::string query;  // after it
+  // The authority of the target where it has one ("http://host:port/path"), or else the Host field,
+  // which only requests of HTTP/1.0 may lack.
+  std::optional<std::string> host;
   std::string body;
   bool keep_alive = true;
   // After this nobody waits for the answer.

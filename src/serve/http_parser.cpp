@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "serve/host_names.h"
 
 namespace bet {
 namespace {
@@ -140,12 +141,32 @@ void RequestParser::read_request_line(std::string_view line) {
   if (target.size() > kMaxTargetBytes) {
     refuse(414, "the target has ", target.size(), " bytes, more than ", kMaxTargetBytes);
   }
-  if (!target.starts_with('/') || !std::all_of(target.begin(), target.end(), is_target_char)) {
-    refuse(400, "the target is not of the form /path?query: ", in_quotes(target));
+  request_.method = method;
+  read_target(target);
+}
+
+void RequestParser::read_target(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  const std::string_view whole = target;
+  const bool is_absolute = same_word(target.substr(0, kScheme.size()), kScheme);
+  if (is_absolute) {
+    target.remove_prefix(kScheme.size());
+    const std::string_view authority = target.substr(0, target.find_first_of("/?"));
+    target.remove_prefix(authority.size());
+    const auto host = host_of(authority);
+    if (!host || host->empty()) {
+      refuse(400, "the target has no valid host: ", in_quotes(whole));
+    }
+    request_.host = authority;
+  }
+  const bool has_form = is_absolute || target.starts_with('/');
+  if (!has_form || !std::all_of(target.begin(), target.end(), is_target_char)) {
+    refuse(400, "the target is not of the form /path?query or http://host/path?query: ",
+           in_quotes(whole));
   }
   const std::size_t mark = target.find('?');
-  request_.method = method;
   request_.path = target.substr(0, mark);
+  if (request_.path.empty()) request_.path = "/";
   if (mark != std::string_view::npos) request_.query = target.substr(mark + 1);
 }
 
@@ -163,6 +184,9 @@ void RequestParser::read_known_field(std::string_view name, std::string_view val
   if (same_word(name, "Host")) {
     if (has_host_) refuse(400, "more than one Host field");
     has_host_ = true;
+    if (!host_of(value)) refuse(400, "Host ", in_quotes(value), " is not of the form host:port");
+    // The authority of the target takes precedence (RFC 9112, Section 3.2.2).
+    if (!request_.host) request_.host = value;
   } else if (same_word(name, "Content-Length")) {
     if (has_length_) refuse(400, "more than one Content-Length field");
     has_length_ = true;
@@ -187,10 +211,7 @@ void RequestParser::read_known_field(std::string_view name, std::string_view val
 void RequestParser::read_connection(std::string_view value) {
   while (!value.empty()) {
     const std::string_view option = trimmed(take_until(value, ","));
-    if (same_word(option, "close")) {
-      request_.keep_alive = false;
-      return;  // wins over all others
-    }
+    if (same_word(option, "close")) closes_ = true;
     if (same_word(option, "keep-alive")) request_.keep_alive = true;
   }
 }
@@ -199,6 +220,8 @@ void RequestParser::finish_head() {
   if (minor_version_ >= 1 && !has_host_) refuse(400, "the Host field is missing");
   if (has_encoding_ && has_length_) refuse(400, "both Content-Length and Transfer-Encoding");
   if (has_encoding_) refuse(411, "a body needs a Content-Length; chunked bodies are not supported");
+  // Takes precedence over "keep-alive", in whichever order and field (RFC 9112, Section 9.3).
+  if (closes_) request_.keep_alive = false;
   state_ = body_bytes_ > 0 ? State::kBody : State::kDone;
 }
 

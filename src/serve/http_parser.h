@@ -45,6 +45,7 @@ class RequestParser {
   std::size_t feed_body(std::string_view bytes);
   void read_head();
   void read_request_line(std::string_view line);
+  void read_target(std::string_view target);
   void read_field(std::string_view line);
   void read_known_field(std::string_view name, std::string_view value);
   void read_connection(std::string_view value);
@@ -56,7 +57,8 @@ class RequestParser {
   HttpRequest request_;
   HttpResponse error_;
   int minor_version_ = 1;
-  bool has_host_ = false;
+  bool has_host_ = false;  // a Host field
+  bool closes_ = false;    // a Connection field asks for it
   bool has_length_ = false;
   bool has_encoding_ = false;
   bool expects_continue_ = false;

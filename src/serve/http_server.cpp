@@ -1,13 +1,18 @@
 #include "serve/http_server.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -17,6 +22,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "serve/connection.h"
+#include "serve/host_names.h"
 #include "serve/listen_socket.h"
 #include "serve/worker_pool.h"
 
@@ -34,6 +40,13 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 // Connections beyond those that may have a request with a worker or in the queue.
 constexpr std::size_t kSpareConnections = 512;
 constexpr std::size_t kOtherFiles = 32;
+// Events handled in a round of the loop, and connections accepted. Fewer are accepted than handled,
+// so that the requests of those who are connected are read first, however many others arrive.
+constexpr std::size_t kEventsPerRound = 128;
+constexpr std::size_t kAcceptsPerRound = 64;
+// For so long a new or idle connection is kept even if others wait for its place: a client needs
+// time to send its request after it has connected.
+constexpr auto kGrace = std::chrono::milliseconds(100);
 
 // As many as the options ask for, or fewer if the system allows fewer open files.
 std::size_t connection_limit(const HttpOptions& options) {
@@ -57,6 +70,12 @@ HttpResponse queue_full(std::size_t limit) {
   return response;
 }
 
+HttpResponse wrong_host(const std::optional<std::string>& host) {
+  if (!host) return error_response(421, "the Host field is missing");
+  return error_response(421, str_cat("this server does not answer for the host ", in_quotes(*host),
+                                     "; --allowed-host adds one"));
+}
+
 HttpResponse waited_too_long() {
   return error_response(503, "busy: the request has waited too long for its turn");
 }
@@ -74,11 +93,18 @@ class HttpServer::Loop {
         listener_(listen_on(options.host, options.port)),
         address_(listener_.address),
         is_loopback_(listener_.is_loopback),
+        hosts_(is_loopback_, options.allowed_hosts),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     BET_CHECK(epoll_.is_open() && wake_.is_open(), "epoll: ", system_message());
     watch(EPOLL_CTL_ADD, wake_.get(), EPOLLIN, kWakeKey);
     watch(EPOLL_CTL_ADD, listener_.handle.get(), EPOLLIN, kListenKey);
+    // Nothing grows later: the loop and the workers must be able to report a lack of memory. Each
+    // connection and each worker has one answer at most.
+    keys_.reserve(max_connections_);
+    victims_.reserve(max_connections_);
+    answers_.reserve(max_connections_ + options.num_threads);
+    taken_.reserve(answers_.capacity());
     workers_.emplace(options.num_threads, options.queue_limit);
     thread_ = std::thread([this] { run(); });
   }
@@ -107,7 +133,7 @@ class HttpServer::Loop {
  private:
   struct Answer {
     std::uint64_t key;
-    HttpResponse response;
+    std::optional<HttpResponse> response;  // nothing: memory was lacking
   };
 
   void run() {
@@ -121,19 +147,31 @@ class HttpServer::Loop {
   }
 
   void wait_for_events() {
-    std::array<epoll_event, 128> events{};
+    std::array<epoll_event, kEventsPerRound> events{};
     const int timeout =
         connections_.empty() && is_accepting_ ? -1 : static_cast<int>(kTick.count());
     const int count =
         ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
     BET_CHECK(count >= 0 || errno == EINTR, "epoll: ", system_message());
+    bool has_new = false;
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events.at(static_cast<std::size_t>(i));
       if (event.data.u64 == kListenKey) {
-        accept_all();
+        has_new = true;
       } else if (event.data.u64 != kWakeKey) {
         on_event(event.data.u64, event.events);
       }
+    }
+    if (has_new) accept_some(kAcceptsPerRound);
+  }
+
+  // Does something for a connection; closes it if that throws, which is for lack of memory.
+  template <typename Work>
+  void guarded(std::uint64_t key, const Work& work) {
+    try {
+      work();
+    } catch (const std::exception&) {
+      if (connections_.contains(key)) close(key);
     }
   }
 
@@ -142,12 +180,14 @@ class HttpServer::Loop {
     if (found == connections_.end()) return;  // closed by an event before this one
     Connection& connection = *found->second;
     if ((events & (EPOLLERR | EPOLLHUP)) != 0) return close(key);
-    if (connection.phase() == Phase::kWriting) {
-      connection.write();
-    } else if (connection.phase() != Phase::kAnswering) {
-      connection.read();
-    }
-    advance(key, connection);
+    guarded(key, [&] {
+      if (connection.phase() == Phase::kWriting) {
+        connection.write();
+      } else if (connection.phase() != Phase::kAnswering) {
+        connection.read();
+      }
+      advance(key, connection);
+    });
   }
 
   // Advances as far as possible without waiting: pipelined requests are answered one by one.
@@ -171,13 +211,18 @@ class HttpServer::Loop {
 
   void serve(std::uint64_t key, Connection& connection) {
     const auto request = std::make_shared<const HttpRequest>(connection.take_request());
+    if (!hosts_.allows(request->host)) return reply(connection, wrong_host(request->host));
     if (application_.is_quick(*request)) return reply(connection, application_.answer(*request));
     const auto abandoned = std::make_shared<std::atomic<bool>>(false);
     connection.abandoned = abandoned;
     const bool taken = workers_->submit([this, key, request, abandoned] {
       if (abandoned->load()) return;
-      Answer answer{key, Clock::now() > request->deadline ? waited_too_long()
-                                                          : application_.answer(*request)};
+      Answer answer{key, std::nullopt};
+      try {
+        answer.response =
+            Clock::now() > request->deadline ? waited_too_long() : application_.answer(*request);
+      } catch (const std::exception&) {  // the loop closes the connection
+      }
       {
         const std::lock_guard lock(mutex_);
         answers_.push_back(std::move(answer));
@@ -200,42 +245,56 @@ class HttpServer::Loop {
   void take_answers() {
     std::uint64_t count = 0;
     if (::read(wake_.get(), &count, sizeof(count)) < 0) return;
-    std::vector<Answer> answers;
     Stop wanted = Stop::kNo;
     {
       const std::lock_guard lock(mutex_);
-      answers.swap(answers_);
+      taken_.swap(answers_);
       wanted = wanted_stop_;
     }
-    for (const Answer& answer : answers) {
+    for (const Answer& answer : taken_) {
       const auto found = connections_.find(answer.key);
       if (found == connections_.end()) continue;  // the client has gone
-      reply(*found->second, answer.response);
-      advance(answer.key, *found->second);
+      if (!answer.response) {
+        close(answer.key);
+        continue;
+      }
+      guarded(answer.key, [&] {
+        reply(*found->second, *answer.response);
+        advance(answer.key, *found->second);
+      });
     }
+    taken_.clear();
     metrics_.queue_depth = workers_->num_waiting();
     if (wanted != Stop::kNo && stop_ == Stop::kNo) begin_stop(wanted);
   }
 
   void begin_stop(Stop how) {
-    accept_all();  // connections made before the stop are still served
+    accept_some(max_connections_);  // connections made before the stop are still served
     stop_ = how;
     listener_.handle.close();
-    is_accepting_ = true;  // so that tick() does not resume
-    std::vector<std::uint64_t> idle;
+    is_accepting_ = true;  // so that nothing resumes
+    keys_.clear();
     for (const auto& [key, connection] : connections_) {
-      if (connection->is_idle()) idle.push_back(key);
+      if (connection->is_idle()) keys_.push_back(key);
     }
     // A request may lie unread in the socket; clients that have sent nothing are closed.
-    for (const std::uint64_t key : idle) {
+    for (const std::uint64_t key : keys_) {
       Connection& connection = *connections_.at(key);
-      connection.read();
-      advance(key, connection);
+      guarded(key, [&] {
+        connection.read();
+        advance(key, connection);
+      });
     }
   }
 
-  void accept_all() {
-    while (listener_.handle.is_open()) {
+  // Accepts at most `limit` connections: a flood of them must not keep the loop from the others.
+  void accept_some(std::size_t limit) {
+    has_chosen_victims_ = false;
+    for (std::size_t count = 0; count < limit && listener_.handle.is_open(); ++count) {
+      if (connections_.size() >= max_connections_) {
+        if (!is_somebody_waiting()) return;
+        if (!evict()) return accept_later();
+      }
       FileHandle socket(
           ::accept4(listener_.handle.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket.is_open()) {
@@ -244,55 +303,108 @@ class HttpServer::Loop {
         if (errno != EAGAIN && errno != EWOULDBLOCK) accept_later();
         return;
       }
-      if (connections_.size() >= max_connections_) evict();
-      const std::uint64_t key = next_key_++;
-      auto connection = std::make_unique<Connection>(std::move(socket), options_.max_body_bytes,
-                                                     options_.timeout);
-      if (!try_watch(EPOLL_CTL_ADD, connection->socket(), EPOLLIN, key)) return accept_later();
-      connections_.emplace(key, std::move(connection));
-      metrics_.connections_open = connections_.size();
+      if (!add(std::move(socket))) return accept_later();
     }
   }
 
+  bool is_somebody_waiting() const {
+    pollfd listener{listener_.handle.get(), POLLIN, 0};
+    return ::poll(&listener, 1, 0) > 0;
+  }
+
+  // False if there is no memory for it.
+  bool add(FileHandle socket) {
+    const std::uint64_t key = next_key_++;
+    try {
+      auto connection = std::make_unique<Connection>(std::move(socket), options_.max_body_bytes,
+                                                     options_.timeout);
+      if (!try_watch(EPOLL_CTL_ADD, connection->socket(), EPOLLIN, key)) return false;
+      connections_.emplace(key, std::move(connection));
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    metrics_.connections_open = connections_.size();
+    return true;
+  }
+
+  // The listener would stay ready: it pauses until the next tick, or until a connection is closed.
   void accept_later() {
     watch(EPOLL_CTL_MOD, listener_.handle.get(), 0, kListenKey);
     is_accepting_ = false;
   }
+  void accept_again() {
+    if (is_accepting_) return;
+    watch(EPOLL_CTL_MOD, listener_.handle.get(), EPOLLIN, kListenKey);
+    is_accepting_ = true;
+  }
 
-  // Closes the connection that has been in its phase for longest. There always is one to close:
-  // the limit is above the number of requests that workers and queue can hold.
-  void evict() {
-    auto oldest = connections_.end();
-    for (auto at = connections_.begin(); at != connections_.end(); ++at) {
-      if (at->second->phase() == Phase::kAnswering) continue;
-      if (oldest == connections_.end() || at->second->deadline() < oldest->second->deadline()) {
-        oldest = at;
-      }
+  // Closes a connection to make room for a new one; false if each one must be kept for now. Victims
+  // are chosen once in a round: what has come since is kept anyway.
+  bool evict() {
+    if (!has_chosen_victims_) choose_victims();
+    while (!victims_.empty()) {
+      const std::uint64_t key = victims_.back().key;
+      victims_.pop_back();
+      const auto found = connections_.find(key);
+      // What a client has sent must be read before it is judged as idle or slow.
+      const Connection& connection = *found->second;
+      if (connection.phase() == Phase::kReading && connection.has_unread_bytes()) continue;
+      ++metrics_.evicted;
+      close(key);
+      return true;
     }
-    if (oldest == connections_.end()) return;
-    ++metrics_.evicted;
-    close(oldest->first);
+    return false;
+  }
+
+  // The connections that may be closed to make room, those with the earliest deadlines last. They
+  // are all from the larger one of two groups: clients that have had no answer yet, and clients
+  // that keep their connection after one. Thus a flood of new connections closes none of the
+  // second group, and many idle ones keep nobody out.
+  void choose_victims() {
+    has_chosen_victims_ = true;
+    victims_.clear();
+    const auto is_evictable = [](const Connection& connection) {
+      return connection.phase() != Phase::kAnswering;
+    };
+    std::size_t total = 0;
+    std::size_t kept = 0;
+    for (const auto& [key, connection] : connections_) {
+      if (!is_evictable(*connection)) continue;
+      ++total;
+      kept += connection->is_kept() ? 1 : 0;
+    }
+    const bool from_kept = 2 * kept > total;
+    const Clock::time_point latest = Clock::now() - kGrace;
+    for (const auto& [key, connection] : connections_) {
+      if (!is_evictable(*connection) || connection->is_kept() != from_kept ||
+          connection->phase_begin() > latest) {
+        continue;
+      }
+      victims_.push_back({key, connection->deadline()});
+    }
+    std::sort(victims_.begin(), victims_.end(),
+              [](const Victim& a, const Victim& b) { return a.deadline > b.deadline; });
   }
 
   void tick() {
     const Clock::time_point now = Clock::now();
     next_tick_ = now + kTick;
-    if (!is_accepting_) {
-      watch(EPOLL_CTL_MOD, listener_.handle.get(), EPOLLIN, kListenKey);
-      is_accepting_ = true;
-    }
-    std::vector<std::uint64_t> late;
+    accept_again();
+    keys_.clear();
     for (const auto& [key, connection] : connections_) {
       // A worker has the request and checks the deadline itself.
       if (connection->phase() != Phase::kAnswering && connection->deadline() < now) {
-        late.push_back(key);
+        keys_.push_back(key);
       }
     }
-    for (const std::uint64_t key : late) time_out(key);
+    for (const std::uint64_t key : keys_) {
+      guarded(key, [&] { time_out(key); });
+    }
   }
 
   void time_out(std::uint64_t key) {
     Connection& connection = *connections_.at(key);
+    if (connection.is_idle() && connection.has_unread_bytes()) return;  // read in the next round
     if (connection.phase() != Phase::kReading || connection.is_idle()) {
       if (connection.phase() == Phase::kWriting) ++metrics_.timeouts;
       return close(key);
@@ -312,6 +424,7 @@ class HttpServer::Loop {
     if (found->second->abandoned != nullptr) *found->second->abandoned = true;
     connections_.erase(found);
     metrics_.connections_open = connections_.size();
+    accept_again();
   }
 
   bool try_watch(int operation, int descriptor, std::uint32_t interest, std::uint64_t key) {
@@ -338,12 +451,21 @@ class HttpServer::Loop {
   ListenSocket listener_;
   const std::string address_;
   const bool is_loopback_;
+  const HostCheck hosts_;
   FileHandle epoll_, wake_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::uint64_t next_key_ = kFirstConnection;
   Clock::time_point next_tick_{};
   bool is_accepting_ = true;
   Stop stop_ = Stop::kNo;
+  std::vector<std::uint64_t> keys_;  // for those that go through all connections and close some
+  std::vector<Answer> taken_;
+  struct Victim {
+    std::uint64_t key;
+    Clock::time_point deadline;
+  };
+  std::vector<Victim> victims_;  // of this round
+  bool has_chosen_victims_ = false;
 
   std::mutex mutex_;  // guards the shared members: the next two
   std::vector<Answer> answers_;

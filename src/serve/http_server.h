@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "serve/http_application.h"
 #include "serve/metrics.h"
@@ -20,14 +21,17 @@ struct HttpOptions {
   // The limit for each of: receiving a request, waiting for its turn, sending the answer, and the
   // time until the next request.
   std::chrono::milliseconds timeout{10'000};
+  // Hosts of requests that are answered (host_names.h); others get 421.
+  std::vector<std::string> allowed_hosts;
 };
 
 // An HTTP/1.1 server: one thread owns the connections and waits for all of them at once, so that
-// slow and silent clients cost no more than their memory; workers answer.
+// slow and silent clients cost no more than their memory; workers answer. Where memory for a
+// connection is lacking, that connection is closed and the others are served.
 class HttpServer {
  public:
   // Listens and serves when it returns. Application and metrics must outlive it. Throws Error if it
-  // cannot listen on the address.
+  // cannot listen on the address, and for an allowed host that is not a name or an address.
   HttpServer(const HttpOptions& options, const HttpApplication& application, Metrics& metrics);
   // Drops the requests in progress, unless stop() has been called.
   ~HttpServer();

@@ -16,7 +16,8 @@ namespace bet {
 // by them and by this). Any thread may call anything.
 class ServedModel {
  public:
-  // Called on the reloading thread after each reload, with the text of the error or empty.
+  // Called on the reloading thread after each reload, with the text of the error or empty. What it
+  // throws is ignored.
   using OnReload = std::function<void(const std::string& error)>;
 
   // Throws if the file cannot be served.
@@ -33,6 +34,7 @@ class ServedModel {
 
  private:
   void reload_when_asked();
+  void reload();
 
   const std::string path_;
   const OnReload on_reload_;

@@ -8,6 +8,7 @@
 #include "base/resident_memory.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
+#include "serve/load_model.h"
 #include "serve/model_path.h"
 #include "serve/table_json.h"
 
@@ -44,7 +45,8 @@ Json serve_some(const Model& model, std::uint32_t requests) {
 Json verify(const VerifyCommand& command) {
   const Clock::time_point start = Clock::now();
   const std::string path = model_path(command.model);
-  const Model model = Model::open(path);
+  const std::shared_ptr<const Model> loaded = load_model(path);
+  const Model& model = *loaded;
   const double open_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   const Model::Summary summary = model.summary();
   std::uint64_t sum = 0;

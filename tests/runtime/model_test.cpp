@@ -1,11 +1,16 @@
 #include "bet/model.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <map>
 #include <set>
 #include <thread>
@@ -446,6 +451,17 @@ TEST(Model, NamesTheFileThatCannotBeOpened) {
   EXPECT_NE(error(folder.write("text.bet", std::string(100, 'x')))
                 .find("text.bet: not a bet model file (bad magic)"),
             std::string::npos);
+}
+
+TEST(Model, RefusesAPipeWithoutWaitingForItsWriter) {
+  const TempFolder folder;
+  const std::string path = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  auto error = std::async(std::launch::async, [&] { return error_of([&] { Model::open(path); }); });
+  const bool is_ready = error.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+  EXPECT_TRUE(is_ready);
+  if (!is_ready) ::close(::open(path.c_str(), O_WRONLY | O_NONBLOCK));  // who waits is released
+  EXPECT_EQ(error.get(), path + ": is not a regular file");
 }
 
 TEST(Model, WithoutUsersItemsOrValues) {

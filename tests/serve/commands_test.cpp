@@ -1,7 +1,11 @@
 // The commands of bet-serve that inspect a file, and what they print.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "runtime/facts.h"
 #include "serve/answer.h"
@@ -224,6 +228,55 @@ TEST_F(Commands, ARunFolderStandsForItsModelFile) {
   const test::ServerProcess server({run, "--port", "0"});
   EXPECT_EQ(test::RawClient(server.address()).get("/healthz").status, 200);
   EXPECT_NE(server.said().find(" serves " + model + " ("), std::string::npos) << server.said();
+}
+
+// The seconds of processor time that a process has taken.
+double cpu_seconds(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  for (int field = 3; field < 14; ++field) fields >> text;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+TEST_F(Commands, VerifySurvivesThatTheFileIsTruncatedMeanwhile) {
+  const std::string path = folder_.write("m.bet", test::served_toy_bytes());
+  test::ServerProcess verify({path, "--requests", "10000000"}, {.command = "verify"});
+  // Far more than reading the file takes: it answers requests by now.
+  while (cpu_seconds(verify.id()) < 0.3 && !verify.ends_within(std::chrono::milliseconds(1))) {
+  }
+  std::filesystem::resize_file(path, 0);
+  if (verify.ends_within(std::chrono::seconds(1))) {
+    EXPECT_GE(verify.exit_code(), 0) << "killed by a signal";
+  }
+}
+
+TEST_F(Commands, WhatIsNotARegularFileIsRefusedAtOnce) {
+  const std::string pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> lines = {
+      {"inspect", {}}, {"verify", {}}, {"recommend", {"--user", "a"}}, {"http", {"--port", "0"}}};
+  for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+    for (const auto& [command, options] : lines) {
+      std::vector<std::string> arguments = {path};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      test::ServerProcess process(arguments, {.command = command});
+      ASSERT_TRUE(process.ends_within(std::chrono::seconds(30))) << command;
+      EXPECT_EQ(process.exit_code(), 1);
+      EXPECT_EQ(process.said(), "bet-serve: " + path + ": is not a regular file\n") << command;
+    }
+  }
+}
+
+TEST_F(Commands, ALargeFileOfAnotherKindIsRefusedByItsFirstBytes) {
+  const std::string path = folder_.write("large.csv", "user,item\n");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 36U);  // a hole: it takes no room
+  EXPECT_EQ(error({"inspect", path}),
+            "bet-serve: " + path + ": not a bet model file (bad magic)\n");
 }
 
 TEST_F(Commands, WhatIsNotAModelFileIsCalledSo) {

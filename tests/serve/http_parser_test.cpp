@@ -67,8 +67,34 @@ TEST(HttpParser, KnowsWhetherTheConnectionStays) {
   EXPECT_TRUE(stays("HTTP/1.1", ""));
   EXPECT_FALSE(stays("HTTP/1.1", "Connection: Close\r\n"));
   EXPECT_FALSE(stays("HTTP/1.1", "Connection: keep-alive, close\r\n"));
+  EXPECT_FALSE(stays("HTTP/1.1", "Connection: close, keep-alive\r\n"));
+  EXPECT_FALSE(stays("HTTP/1.1", "Connection: close\r\nConnection: keep-alive\r\n"));
+  EXPECT_FALSE(stays("HTTP/1.1", "Connection: keep-alive\r\nConnection: close\r\n"));
   EXPECT_FALSE(stays("HTTP/1.0", ""));
   EXPECT_TRUE(stays("HTTP/1.0", "Connection: keep-alive\r\n"));
+}
+
+TEST(HttpParser, TakesTargetsWithAHostWhichCountsInsteadOfTheField) {
+  const auto request = [](const std::string& line) {
+    const RequestParser parser = parsed(line + "\r\nHost: field:1\r\n\r\n");
+    EXPECT_EQ(parser.state(), State::kDone) << line << parser.error().body;
+    return parser.request();
+  };
+  const HttpRequest whole = request("GET http://a.example:80/recommend?user=http://b HTTP/1.1");
+  EXPECT_EQ(whole.host, "a.example:80");
+  EXPECT_EQ(whole.path, "/recommend");
+  EXPECT_EQ(whole.query, "user=http://b");
+  const HttpRequest no_path = request("GET HTTP://[::1]?k=1 HTTP/1.1");
+  EXPECT_EQ(no_path.host, "[::1]");
+  EXPECT_EQ(no_path.path, "/");
+  EXPECT_EQ(no_path.query, "k=1");
+  EXPECT_EQ(request("GET http://x HTTP/1.1").path, "/");
+  EXPECT_EQ(request("GET /http://x/ HTTP/1.1").host, "field:1");
+  EXPECT_EQ(parsed("GET / HTTP/1.0\r\n\r\n").request().host, std::nullopt);
+  EXPECT_EQ(parsed("GET / HTTP/1.1\r\nHost:\r\n\r\n").request().host, "");
+  for (const std::string host : {"a b", "a/b", "a:b", "a@b", "::1", "[::1", "[x]", "a:1234567"}) {
+    EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), 400) << host;
+  }
 }
 
 TEST(HttpParser, SaysWhenTheClientWaitsToGoOn) {
@@ -84,10 +110,29 @@ TEST(HttpParser, SaysWhenTheClientWaitsToGoOn) {
 }
 
 TEST(HttpParser, RefusesWhatIsNoRequestLine) {
-  for (const std::string line :
-       {"GET", "GET /", "GET / HTTP/1.1 ", "GET  / HTTP/1.1", " GET / HTTP/1.1", "G(T / HTTP/1.1",
-        "GET / http/1.1", "GET / HTTP/1.10", "GET x HTTP/1.1", "GET /#a HTTP/1.1", "GET * HTTP/1.1",
-        "GET http://x/ HTTP/1.1", "GET /\xc3\xb6 HTTP/1.1", "GET /\t HTTP/1.1", ""}) {
+  for (const std::string line : {"GET",
+                                 "GET /",
+                                 "GET / HTTP/1.1 ",
+                                 "GET  / HTTP/1.1",
+                                 " GET / HTTP/1.1",
+                                 "G(T / HTTP/1.1",
+                                 "GET / http/1.1",
+                                 "GET / HTTP/1.10",
+                                 "GET x HTTP/1.1",
+                                 "GET /#a HTTP/1.1",
+                                 "GET * HTTP/1.1",
+                                 "GET /\xc3\xb6 HTTP/1.1",
+                                 "GET /\t HTTP/1.1",
+                                 "",
+                                 "GET http:/x HTTP/1.1",
+                                 "GET http:///x HTTP/1.1",
+                                 "GET http://?x HTTP/1.1",
+                                 "GET http://:80/ HTTP/1.1",
+                                 "GET http://a@b/ HTTP/1.1",
+                                 "GET http://a:b/ HTTP/1.1",
+                                 "GET http://[::1/ HTTP/1.1",
+                                 "GET http://x/#a HTTP/1.1",
+                                 "GET https://x/ HTTP/1.1"}) {
     EXPECT_EQ(status_of(line + "\r\nHost: x\r\n\r\n"), 400) << line;
   }
   EXPECT_EQ(status_of("GET / HTTP/2.0\r\nHost: x\r\n\r\n"), 505);

@@ -1,10 +1,14 @@
 // `bet-serve http` as a program: its answers, compared with those of the other commands, and its
 // signals.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "base/error.h"
@@ -47,7 +51,7 @@ TEST_F(HttpProgram, AnswersWhatTheOtherCommandsPrint) {
       client.get("/similar?item=item+0&k=3").body,
       run_bet_serve({"recommend", model_, "--similar-to", "item 0", "-k", "3", "--json"}).out);
   const std::string body = R"({"items": ["item 0", "item 757"], "k": 2})";
-  client.send("POST /recommend HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+  client.send("POST /recommend HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
               std::to_string(body.size()) + "\r\n\r\n" + body);
   const auto given = run_bet_serve(
       {"recommend", model_, "--items", "item 0", "--items", "item 757", "-k", "2", "--json"});
@@ -65,7 +69,7 @@ TEST_F(HttpProgram, StopsOnSigtermWithRequestsAnsweredAndExitsWithZero) {
             200);  // the server has seen the connections before this one
   server.signal(SIGTERM);
   EXPECT_TRUE(idle.is_ended());
-  arriving.send("st: x\r\n\r\n");
+  arriving.send("st: localhost\r\n\r\n");
   EXPECT_EQ(arriving.receive().body, "{\"status\":\"ok\"}\n");
   EXPECT_TRUE(arriving.is_ended());
   arriving.reset();
@@ -137,6 +141,106 @@ TEST_F(HttpProgram, KeepsTheOldModelWhenTheNewFileIsBad) {
   const std::string metrics = client.get("/metrics").body;
   EXPECT_NE(metrics.find("bet_model_reloads_total{result=\"good\"} 1\n"), std::string::npos);
   EXPECT_NE(metrics.find("bet_model_reloads_total{result=\"bad\"} 1\n"), std::string::npos);
+}
+
+// A pipe for stderr that holds 4096 bytes.
+class LogPipe {
+ public:
+  LogPipe() {
+    std::array<int, 2> ends{};
+    BET_CHECK(::pipe2(ends.data(), O_CLOEXEC) == 0, "no pipe");
+    in_ = FileHandle(ends[1]);
+    out_ = FileHandle(ends[0]);
+    ::fcntl(in_.get(), F_SETPIPE_SZ, 4096);
+  }
+  int in() const { return in_.get(); }
+  std::string line() const {
+    std::string text;
+    char byte = 0;
+    while (::read(out_.get(), &byte, 1) == 1 && byte != '\n') text += byte;
+    return text;
+  }
+  // Until not a byte more can be written. Under another name, because O_NONBLOCK must not hold for
+  // the server.
+  void fill() const {
+    const std::string name = "/proc/self/fd/" + std::to_string(in_.get());
+    const FileHandle other(::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    BET_CHECK(other.is_open(), name, ": cannot be opened");
+    while (::write(other.get(), "x", 1) == 1) continue;
+  }
+
+ private:
+  FileHandle in_, out_;
+};
+
+TEST_F(HttpProgram, ALogThatNobodyReadsHoldsUpNeitherReloadsNorTheEnd) {
+  const LogPipe log;
+  ServerProcess server({model_, "--port", "0"}, {.command = "http", .errors = log.in()});
+  const std::string first = log.line();
+  const std::size_t begin = first.find("http://") + 7;
+  const std::string address = first.substr(begin, first.find(' ', begin) - begin);
+  log.fill();
+  for (int reload = 1; reload <= 3; ++reload) {
+    server.signal(SIGHUP);
+    const std::string wanted =
+        "bet_model_reloads_total{result=\"good\"} " + std::to_string(reload) + "\n";
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (RawClient(address).get("/metrics").body.find(wanted) == std::string::npos) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << reload;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  server.signal(SIGTERM);
+  ASSERT_TRUE(server.ends_within(std::chrono::seconds(30)));
+  EXPECT_EQ(server.exit_code(), 0);
+}
+
+TEST_F(HttpProgram, ABodyThatMemoryDoesNotSufficeForClosesItsConnectionAlone) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more memory than can be limited here";
+#endif
+  ServerProcess server({model_, "--port", "0", "--threads", "1", "--max-body", "1000000000"});
+  const std::string address = server.address();
+  RawClient before(address);
+  EXPECT_EQ(before.get("/healthz").status, 200);
+  std::ifstream pages("/proc/" + std::to_string(server.id()) + "/statm");
+  rlim_t used = 0;
+  pages >> used;
+  ASSERT_GT(used, 0);
+  const rlim_t limit = used * 4096 + 100'000'000;
+  const rlimit memory{limit, limit};
+  ASSERT_EQ(::prlimit(server.id(), RLIMIT_AS, &memory, nullptr), 0);
+  RawClient large(address);
+  large.send("POST /recommend HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000000\r\n\r\n");
+  const std::string part(1'000'000, 'x');
+  int parts = 0;
+  while (parts < 900 && large.send(part)) ++parts;
+  EXPECT_LT(parts, 900);
+  EXPECT_EQ(before.get("/healthz").status, 200);
+  EXPECT_EQ(RawClient(address).get("/model").status, 200);
+  server.signal(SIGTERM);
+  before.reset();
+  EXPECT_EQ(server.exit_code(), 0);
+}
+
+TEST_F(HttpProgram, AnswersForTheHostsThatAreAllowed) {
+  const ServerProcess server(
+      {model_, "--port", "0", "--allowed-host", "bet.example", "--allowed-host", "10.0.0.7"});
+  RawClient client(server.address());
+  for (const auto& [host, status] :
+       std::vector<std::pair<std::string, int>>{{server.address(), 200},
+                                                {"localhost", 200},
+                                                {"bet.example:80", 200},
+                                                {"10.0.0.7", 200},
+                                                {"evil.example", 421}}) {
+    client.send("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    EXPECT_EQ(client.receive().status, status) << host;
+  }
+  ServerProcess wrong({model_, "--port", "0", "--allowed-host", "bet.example:80"});
+  EXPECT_EQ(wrong.exit_code(), 1);
+  EXPECT_EQ(wrong.said(),
+            "bet-serve: allowed host 'bet.example:80': expected a name or an address, without "
+            "port\n");
 }
 
 TEST_F(HttpProgram, SaysWhereItServesAndThatNobodyIsAskedWho) {

@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 
 #include <condition_variable>
+#include <fstream>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,11 +23,14 @@ using test::RawClient;
 
 constexpr std::size_t kLargeBytes = 16'000'000;  // more than sockets hold
 
-// Answers with the path; /wait keeps its worker until the gate is opened, /quick needs none.
+// Answers with the path; /wait keeps its worker until the gate is opened. Paths that begin with
+// /quick need none: /quick-wait keeps the thread of the server itself. /no-memory fails in a
+// worker, /quick-no-memory in the thread of the server.
 class GatedApplication : public HttpApplication {
  public:
   HttpResponse answer(const HttpRequest& request) const override {
-    if (request.path == "/wait") {
+    if (request.path.ends_with("no-memory")) throw std::bad_alloc();
+    if (request.path.ends_with("wait")) {
       std::unique_lock lock(mutex_);
       ++num_inside_;
       changed_.notify_all();
@@ -36,7 +41,9 @@ class GatedApplication : public HttpApplication {
     response.body += request.body;
     return response;
   }
-  bool is_quick(const HttpRequest& request) const override { return request.path == "/quick"; }
+  bool is_quick(const HttpRequest& request) const override {
+    return request.path.starts_with("/quick");
+  }
 
   void wait_for_inside(int count) const {
     std::unique_lock lock(mutex_);
@@ -70,6 +77,15 @@ void wait_until(const std::atomic<std::uint64_t>& value, std::uint64_t wanted) {
   }
 }
 
+// As many open files as the system allows, if these are at least `needed`.
+bool raise_file_limit(rlim_t needed) {
+  rlimit files{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  return files.rlim_cur >= needed;
+}
+
 class HttpServerTest : public testing::Test {
  protected:
   static HttpOptions one_worker() {
@@ -101,7 +117,7 @@ TEST_F(HttpServerTest, AnswersOnOneConnectionAsLongAsItLasts) {
     EXPECT_TRUE(answer.has_header("X-Content-Type-Options: nosniff"));
     EXPECT_TRUE(answer.has_header("Connection: keep-alive"));
   }
-  one.send("GET /c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  one.send("GET /c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_TRUE(one.receive().has_header("Connection: close"));
   EXPECT_TRUE(one.is_ended());
 }
@@ -109,7 +125,7 @@ TEST_F(HttpServerTest, AnswersOnOneConnectionAsLongAsItLasts) {
 TEST_F(HttpServerTest, LeavesOutTheBodyForHead) {
   start();
   RawClient one = client();
-  one.send("HEAD /abc HTTP/1.1\r\nHost: x\r\n\r\n");
+  one.send("HEAD /abc HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(one.receive(true).has_header("Content-Length: 4"));
   EXPECT_EQ(one.get("/next").body, "/next") << "nothing of a body before it";
 }
@@ -120,7 +136,7 @@ TEST_F(HttpServerTest, AnswersPipelinedRequestsInTheirOrder) {
   std::string requests;
   for (int i = 0; i < 50; ++i) {
     requests += "GET /" + std::string(i % 2 == 0 ? "quick" : std::to_string(i)) +
-                " HTTP/1.1\r\nHost: x\r\n\r\n";
+                " HTTP/1.1\r\nHost: localhost\r\n\r\n";
   }
   one.send(requests);
   for (int i = 0; i < 50; ++i) {
@@ -131,7 +147,8 @@ TEST_F(HttpServerTest, AnswersPipelinedRequestsInTheirOrder) {
 TEST_F(HttpServerTest, TakesABodyThatWaitsToBeAskedFor) {
   start();
   RawClient one = client();
-  one.send("POST /x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  one.send(
+      "POST /x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(one.receive(true).status, 100);
   one.send("abc");
   EXPECT_EQ(one.receive().body, "/xabc");
@@ -140,7 +157,7 @@ TEST_F(HttpServerTest, TakesABodyThatWaitsToBeAskedFor) {
 TEST_F(HttpServerTest, SaysThatABodyIsTooLargeToWhoGoesOnSending) {
   start();
   RawClient one = client();
-  one.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n");
+  one.send("POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n");
   one.send(std::string(3'000'000, 'x'));
   const RawAnswer answer = one.receive();
   EXPECT_EQ(answer.status, 413);
@@ -207,7 +224,7 @@ TEST_F(HttpServerTest, SlowRequestsAreCutOffAndHoldUpNobody) {
   start(options);
   RawClient silent = client();
   RawClient half = client();
-  half.send("POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nab");
+  half.send("POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nab");
   RawClient slow = client();
   std::thread dripping([&] {  // a slow trickle does not extend the time
     slow.send("GET /");
@@ -242,11 +259,7 @@ TEST_F(HttpServerTest, LargeAnswersComeWhole) {
 }
 
 TEST_F(HttpServerTest, ManyHalfOpenConnectionsMakeRoomForGoodOnes) {
-  rlimit files{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
-  files.rlim_cur = files.rlim_max;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
-  if (files.rlim_cur < 2000) GTEST_SKIP() << "only " << files.rlim_cur << " open files";
+  if (!raise_file_limit(2000)) GTEST_SKIP() << "too few open files";
   start();
   RawClient busy = client();
   busy.send_get("/wait");
@@ -265,6 +278,107 @@ TEST_F(HttpServerTest, ManyHalfOpenConnectionsMakeRoomForGoodOnes) {
   EXPECT_EQ(good.get("/good").body, "/good");
 }
 
+// The requests are there before the server looks, and three times as many silent connections as it
+// has room for behind them.
+TEST_F(HttpServerTest, AFloodOfConnectionsClosesNobodyWhoAsksOrWasAnswered) {
+  constexpr int kFlood = 1500;
+  int backlog = 0;
+  std::ifstream("/proc/sys/net/core/somaxconn") >> backlog;
+  if (backlog < kFlood + 100) GTEST_SKIP() << "only " << backlog << " connections may wait";
+  if (!raise_file_limit(3000)) GTEST_SKIP() << "too few open files";
+  start();
+  RawClient kept = client();
+  EXPECT_EQ(kept.get("/before").status, 200);
+  RawClient holder = client();
+  holder.send_get("/quick-wait");
+  application_.wait_for_inside(1);
+  std::vector<RawClient> good;
+  for (int i = 0; i < 20; ++i) {
+    good.push_back(client());
+    good.back().send_get("/quick");
+  }
+  std::vector<RawClient> flood;
+  flood.reserve(kFlood);
+  for (int i = 0; i < kFlood; ++i) flood.push_back(client());
+  RawClient last = client();
+  last.send_get("/quick");
+  application_.open();
+  for (RawClient& one : good) EXPECT_EQ(one.receive().status, 200);
+  EXPECT_EQ(last.receive().status, 200);
+  EXPECT_EQ(kept.get("/after").body, "/after");
+  EXPECT_EQ(holder.receive().status, 200);
+  EXPECT_GE(metrics_.evicted, kFlood - 514);
+  EXPECT_LE(metrics_.connections_open, 514);
+}
+
+TEST_F(HttpServerTest, ManyIdleConnectionsKeepNobodyOut) {
+  if (!raise_file_limit(2000)) GTEST_SKIP() << "too few open files";
+  start();
+  std::vector<RawClient> idle;
+  for (int i = 0; i < 514; ++i) {
+    idle.push_back(client());
+    ASSERT_EQ(idle.back().get("/quick").status, 200);
+  }
+  EXPECT_EQ(client().get("/quick").status, 200);
+  EXPECT_EQ(metrics_.evicted, 1);
+  EXPECT_TRUE(idle.front().is_ended()) << "the one that was idle for longest";
+  EXPECT_EQ(idle.back().get("/quick").status, 200);
+}
+
+TEST_F(HttpServerTest, ALackOfMemoryClosesOneConnectionAlone) {
+  start();
+  RawClient other = client();
+  EXPECT_EQ(other.get("/quick").status, 200);
+  for (const char* const path : {"/no-memory", "/quick-no-memory"}) {
+    RawClient one = client();
+    one.send_get(path);
+    EXPECT_TRUE(one.is_ended()) << path;
+    EXPECT_EQ(other.get("/after").body, "/after") << path;
+  }
+}
+
+TEST_F(HttpServerTest, AnswersOnLoopbackForLoopbackHostsAlone) {
+  HttpOptions options = one_worker();
+  options.allowed_hosts = {"bet.example"};
+  start(options);
+  RawClient one = client();
+  const auto ask = [&](const std::string& line, const std::string& host) {
+    one.send(line + "\r\nHost: " + host + "\r\n\r\n");
+    return one.receive();
+  };
+  for (const std::string host :
+       {"localhost", "LOCALHOST:1", "127.9.9.9:80", "[::1]", "bet.example"}) {
+    EXPECT_EQ(ask("GET /a HTTP/1.1", host).body, "/a") << host;
+  }
+  const RawAnswer wrong = ask("GET /a HTTP/1.1", "evil.example:8080");
+  EXPECT_EQ(wrong.status, 421);
+  EXPECT_EQ(wrong.body,
+            "{\"error\":\"this server does not answer for the host 'evil.example:8080'; "
+            "--allowed-host adds one\"}\n");
+  EXPECT_TRUE(wrong.has_header("Connection: keep-alive")) << "the request was well-formed";
+  EXPECT_EQ(ask("GET http://evil.example/a HTTP/1.1", "localhost").status, 421);
+  EXPECT_EQ(ask("GET http://localhost/a HTTP/1.1", "evil.example").body, "/a");
+  EXPECT_EQ(ask("GET /quick HTTP/1.1", "").status, 421);
+  one.send("GET /a HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(one.receive().status, 421) << "names were given";
+}
+
+TEST_F(HttpServerTest, AnswersOldClientsWithoutHost) {
+  start();
+  RawClient one = client();
+  one.send("GET /a HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(one.receive().body, "/a");
+}
+
+TEST_F(HttpServerTest, AnswersElsewhereForEveryHost) {
+  HttpOptions options = one_worker();
+  options.host = "0.0.0.0";
+  start(options);
+  RawClient one("127.0.0.1" + server_->address().substr(server_->address().rfind(':')));
+  one.send("GET /a HTTP/1.1\r\nHost: any.example\r\n\r\n");
+  EXPECT_EQ(one.receive().body, "/a");
+}
+
 TEST_F(HttpServerTest, StopFinishesWhatIsUnderWay) {
   start();
   RawClient answering = client();
@@ -281,7 +395,7 @@ TEST_F(HttpServerTest, StopFinishesWhatIsUnderWay) {
   std::thread stopping([&] { server_->stop(); });
   EXPECT_TRUE(idle.is_ended());
   EXPECT_NE(test::error_of([&] { RawClient late(address); }), "");
-  arriving.send("ck HTTP/1.1\r\nHost: x\r\n\r\n");
+  arriving.send("ck HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const RawAnswer arrived = arriving.receive();
   EXPECT_EQ(arrived.status, 200);
   EXPECT_TRUE(arrived.has_header("Connection: close"));

@@ -42,7 +42,7 @@ bool RawClient::send(std::string_view bytes) {
 }
 
 void RawClient::send_get(std::string_view target) {
-  send("GET " + std::string(target) + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  send("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
 
 bool RawClient::receive_some() {

@@ -14,8 +14,8 @@ extern char** environ;  // NOLINT: POSIX's
 
 namespace bet::test {
 
-ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {BET_SERVE_PROGRAM, "http"};
+ServerProcess::ServerProcess(const std::vector<std::string>& arguments, const Start& start) {
+  std::vector<std::string> words = {BET_SERVE_PROGRAM, start.command};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -23,8 +23,12 @@ ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
   const std::string errors = (folder_ / "stderr").string();
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                     0600);
+  if (start.errors >= 0) {
+    ::posix_spawn_file_actions_adddup2(&actions, start.errors, 2);
+  } else {
+    ::posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                       0600);
+  }
   const int error =
       ::posix_spawn(&process_, pointers[0], &actions, nullptr, pointers.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
@@ -41,6 +45,15 @@ bool ServerProcess::has_ended() const {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid != 0;
+}
+
+bool ServerProcess::ends_within(std::chrono::milliseconds time) const {
+  const auto deadline = std::chrono::steady_clock::now() + time;
+  while (!has_ended()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
 }
 
 bool ServerProcess::wait_for(const std::string& text, int count) const {

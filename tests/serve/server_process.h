@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,15 @@ namespace bet::test {
 // `bet-serve http` in a process of its own; killed with the object.
 class ServerProcess {
  public:
+  struct Start {
+    std::string command = "http";  // or another one that may take long
+    int errors = -1;               // a descriptor for stderr instead of the file that said() reads
+  };
+
   // Starts `bet-serve http` with these arguments; does not wait.
-  explicit ServerProcess(const std::vector<std::string>& arguments);
+  explicit ServerProcess(const std::vector<std::string>& arguments)
+      : ServerProcess(arguments, Start()) {}
+  ServerProcess(const std::vector<std::string>& arguments, const Start& start);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
@@ -25,6 +33,8 @@ class ServerProcess {
   std::string address() const;  // from the line that says that it serves
   void signal(int number) const;
   int exit_code();  // waits; -signal if killed
+  bool ends_within(std::chrono::milliseconds time) const;
+  pid_t id() const { return process_; }
 
  private:
   bool has_ended() const;
