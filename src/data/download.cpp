@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -43,11 +45,21 @@ int report_progress(void* user, curl_off_t total, curl_off_t done, curl_off_t, c
   return 0;
 }
 
-void set_options(CURL* curl, Transfer& transfer) {
-  curl_easy_setopt(curl, CURLOPT_URL, transfer.file->url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https,file");
+// The first URL is ours; where it redirects to is the server's choice, or that of anybody on the
+// way, and must not lead to plain http. libcurl that cannot promise this is not used.
+void restrict_protocols(CURL* curl) {
+  constexpr long kMaxRedirects = 10;  // libcurl 7.88 has no limit of its own
+  const bool restricted =
+      curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https,file") == CURLE_OK &&
+      curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "https") == CURLE_OK &&
+      curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kMaxRedirects) == CURLE_OK;
+  BET_CHECK(restricted, "this libcurl (", curl_version(), ") cannot restrict redirects to https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+}
+
+void set_options(CURL* curl, Transfer& transfer) {
+  restrict_protocols(curl);
+  curl_easy_setopt(curl, CURLOPT_URL, transfer.file->url.c_str());
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 30L);
@@ -87,9 +99,51 @@ void fetch(const RemoteFile& file, const fs::path& part, const ProgressFn& progr
   if (result == CURLE_OK) return;
   const bool begun = fs::file_size(part) > 0;
   if (!begun) fs::remove(part);
+  const char* last_url = nullptr;
+  curl_easy_getinfo(curl.get(), CURLINFO_EFFECTIVE_URL, &last_url);
+  if (result == CURLE_UNSUPPORTED_PROTOCOL && last_url != nullptr && last_url != file.url) {
+    fail(file.url, ": redirects to ", last_url, "; only redirects to https are followed");
+  }
   fail(file.url, ": cannot download: ", curl_easy_strerror(result),
        status >= 400 ? str_cat(" (HTTP ", status, ")") : "",
        begun ? "; run the command again to resume the download" : "");
+}
+
+// A checksum computed piece by piece.
+class Digest {
+ public:
+  explicit Digest(const std::string& kind) : kind_(kind) {
+    const EVP_MD* method = EVP_get_digestbyname(kind.c_str());
+    BET_CHECK(method != nullptr, "unknown checksum ", in_quotes(kind));
+    BET_CHECK(context_ != nullptr && EVP_DigestInit_ex(context_.get(), method, nullptr) == 1,
+              "cannot start checksum ", kind);
+  }
+
+  void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+
+  // "KIND:..." of all that was added; the last call.
+  std::string text() {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    EVP_DigestFinal_ex(context_.get(), digest, &size);
+    return kind_ + ":" + hex_text({digest, size});
+  }
+
+ private:
+  std::string kind_;
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{EVP_MD_CTX_new(),
+                                                                   EVP_MD_CTX_free};
+};
+
+fs::path with_suffix(fs::path path, const char* suffix) {
+  path += suffix;
+  return path;
+}
+
+// What NAME.checksum says about a file that came out of an archive, whose own checksum is not
+// published: the archive's checksum and the file's, a line each.
+std::string extraction_record(const RemoteFile& file, const std::string& member_checksum) {
+  return file.checksum + "\n" + member_checksum + "\n";
 }
 
 void extract_member(const fs::path& archive, const RemoteFile& file, const fs::path& target) {
@@ -99,6 +153,7 @@ void extract_member(const fs::path& archive, const RemoteFile& file, const fs::p
                 unzOpenCurrentFile(zip.get()) == UNZ_OK,
             archive.string(), ": has no ", in_quotes(file.zip_member));
   AtomicFile out(target);
+  Digest digest("sha256");
   std::string buffer(std::size_t{1} << 18, '\0');
   for (;;) {
     const int got =
@@ -106,21 +161,53 @@ void extract_member(const fs::path& archive, const RemoteFile& file, const fs::p
     BET_CHECK(got >= 0, archive.string(), ": damaged at ", in_quotes(file.zip_member), " (minizip ",
               got, ")");
     if (got == 0) break;
-    out.write(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+    const auto piece = std::string_view(buffer).substr(0, static_cast<std::size_t>(got));
+    out.write(piece);
+    digest.add(piece);
   }
   BET_CHECK(unzCloseCurrentFile(zip.get()) == UNZ_OK, archive.string(), ": wrong CRC of ",
             in_quotes(file.zip_member));
+  // The record first: a file without one would be refused by the next call.
+  write_file(with_suffix(target, ".checksum"), extraction_record(file, digest.text()));
   out.commit();
+}
+
+std::string kind_of(const std::string& checksum) { return checksum.substr(0, checksum.find(':')); }
+
+// Throws unless the file is what a download would have made. It is never replaced: it may be
+// somebody's own.
+void check_existing(const RemoteFile& file, const fs::path& target) {
+  constexpr const char* kAdvice = "; move it away to download it again";
+  BET_CHECK(fs::is_regular_file(target), target.string(), ": exists and is not a regular file");
+  if (file.zip_member.empty()) {
+    const std::string found = file_checksum(target, kind_of(file.checksum));
+    BET_CHECK(found == file.checksum, target.string(), ": exists with ", fs::file_size(target),
+              " bytes and checksum ", found, ", expected ", file.checksum, kAdvice);
+    return;
+  }
+  const fs::path record = with_suffix(target, ".checksum");
+  std::ifstream in(record, std::ios::binary);
+  std::string archive_checksum;
+  std::string expected;
+  BET_CHECK(std::getline(in, archive_checksum) && std::getline(in, expected), target.string(),
+            ": exists, but ", record.string(), " with its checksum is missing or incomplete",
+            kAdvice);
+  BET_CHECK(archive_checksum == file.checksum, target.string(), ": exists and is from an archive ",
+            "with checksum ", archive_checksum, ", expected ", file.checksum, kAdvice);
+  const std::string found = file_checksum(target, kind_of(expected));
+  BET_CHECK(found == expected, target.string(), ": exists with ", fs::file_size(target),
+            " bytes and checksum ", found, ", expected ", expected, kAdvice);
 }
 
 void download_one(const RemoteFile& file, const fs::path& folder, const ProgressFn& progress) {
   const fs::path target = folder / file.name;
-  if (fs::exists(target)) return;
-  fs::path part = target;
-  part += ".part";
+  if (fs::exists(fs::symlink_status(target))) {
+    check_existing(file, target);
+    return;
+  }
+  const fs::path part = with_suffix(target, ".part");
   fetch(file, part, progress);
-  const std::string kind = file.checksum.substr(0, file.checksum.find(':'));
-  const std::string found = file_checksum(part, kind);
+  const std::string found = file_checksum(part, kind_of(file.checksum));
   if (found != file.checksum) {
     fs::remove(part);
     fail(file.url, ": wrong checksum ", found, ", expected ", file.checksum,
@@ -137,22 +224,15 @@ void download_one(const RemoteFile& file, const fs::path& folder, const Progress
 }  // namespace
 
 std::string file_checksum(const fs::path& path, const std::string& kind) {
-  const EVP_MD* method = EVP_get_digestbyname(kind.c_str());
-  BET_CHECK(method != nullptr, "unknown checksum ", in_quotes(kind));
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                        EVP_MD_CTX_free);
+  Digest digest(kind);
   std::ifstream in(path, std::ios::binary);
   BET_CHECK(in.good(), path.string(), ": cannot open: ", system_message());
-  BET_CHECK(context != nullptr && EVP_DigestInit_ex(context.get(), method, nullptr) == 1,
-            "cannot start checksum ", kind);
   std::string buffer(std::size_t{1} << 18, '\0');
   while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0) {
-    EVP_DigestUpdate(context.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
+    digest.add(std::string_view(buffer).substr(0, static_cast<std::size_t>(in.gcount())));
   }
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  EVP_DigestFinal_ex(context.get(), digest, &size);
-  return kind + ":" + hex_text({digest, size});
+  BET_CHECK(!in.bad(), path.string(), ": cannot read: ", system_message());
+  return digest.text();
 }
 
 void download(const std::vector<RemoteFile>& files, const fs::path& folder,

@@ -16,10 +16,12 @@ struct RemoteFile {
   std::string zip_member;  // if not empty, the URL returns a zip archive, and this member is wanted
 };
 
-// Downloads the files into `folder`, which is created where missing; files that exist are left
-// alone. An interrupted download stays as NAME.part and is resumed by the next call. A file gets
-// its name only when its checksum is right; one with a wrong checksum is removed, and the Error
-// names both checksums. `progress` counts bytes.
+// Downloads the files into `folder`, which is created where missing. Redirects are followed to
+// https only. An interrupted download stays as NAME.part and is resumed by the next call. A file
+// gets its name only when its checksum is right; one with a wrong checksum is removed, and the
+// Error names both checksums. A file that exists is accepted only if its checksum is right, and is
+// never replaced; for one that came out of an archive, NAME.checksum has the checksum that it had
+// then. `progress` counts bytes.
 void download(const std::vector<RemoteFile>& files, const std::filesystem::path& folder,
               const ProgressFn& progress = {});
 

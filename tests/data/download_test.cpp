@@ -46,6 +46,16 @@ class LoopbackServer {
             return sink.write(text.data(), text.size() / 2);
           });
     });
+    server_.Get("/to-http", [this](const httplib::Request&, httplib::Response& response) {
+      response.set_redirect(url("/whole"));
+    });
+    server_.Get("/to-file", [](const httplib::Request&, httplib::Response& response) {
+      response.set_redirect("file:///etc/hostname");
+    });
+    // Nobody speaks TLS there.
+    server_.Get("/to-https", [this](const httplib::Request&, httplib::Response& response) {
+      response.set_redirect("https" + url("/whole").substr(4));
+    });
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -147,6 +157,44 @@ TEST_F(Download, NamesTheUrlThatFails) {
             std::string::npos);
 }
 
+TEST_F(Download, FollowsRedirectsToHttpsOnly) {
+  for (const char* path : {"/to-http", "/to-file"}) {
+    const std::string error =
+        error_of([&] { download({remote(server_.url(path))}, folder_.path()); });
+    EXPECT_NE(error.find(std::string(path) + ": redirects to "), std::string::npos) << error;
+    EXPECT_NE(error.find("only redirects to https"), std::string::npos) << error;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "a.txt"));
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "a.txt.part"));
+  }
+  EXPECT_EQ(server_.num_requests, 0) << "the target of the redirect was asked";
+  const std::string error =
+      error_of([&] { download({remote(server_.url("/to-https"))}, folder_.path()); });
+  EXPECT_NE(error.find("SSL"), std::string::npos) << error;
+}
+
+TEST_F(Download, AFileThatExistsIsCheckedAndNeverReplaced) {
+  std::string damaged = server_.text;
+  damaged[damaged.size() / 2] ^= 1;
+  for (const std::string& text : {damaged, server_.text.substr(0, 1000), std::string()}) {
+    folder_.write("a.txt", text);
+    const std::string error =
+        error_of([&] { download({remote(server_.url("/whole"))}, folder_.path()); });
+    EXPECT_NE(error.find((folder_ / "a.txt").string() + ": exists with " +
+                         std::to_string(text.size()) + " bytes"),
+              std::string::npos)
+        << error;
+    EXPECT_NE(error.find("expected " + checksum_), std::string::npos) << error;
+    EXPECT_EQ(read_file(folder_ / "a.txt"), text);
+  }
+  EXPECT_EQ(server_.num_requests, 0);
+  std::filesystem::create_directory(folder_ / "b");
+  std::filesystem::create_directory(folder_ / "b/a.txt");
+  EXPECT_NE(error_of([&] {
+              download({remote(server_.url("/whole"))}, folder_ / "b");
+            }).find("not a regular file"),
+            std::string::npos);
+}
+
 TEST_F(Download, TakesFileUrlsAndResumesThem) {
   const std::string url = "file://" + (folder_ / "original").string();
   download({remote(url)}, folder_ / "first");
@@ -156,15 +204,20 @@ TEST_F(Download, TakesFileUrlsAndResumesThem) {
   EXPECT_EQ(read_file(folder_ / "second/a.txt"), server_.text);
 }
 
-TEST_F(Download, TakesOneFileOutOfAZipArchive) {
-  const auto archive = folder_ / "set.zip";
-  const zipFile zip = zipOpen64(archive.c_str(), APPEND_STATUS_CREATE);
+// An archive of two files with the same text.
+std::filesystem::path write_archive(const std::filesystem::path& path, const std::string& text) {
+  const zipFile zip = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   for (const char* name : {"set/README", "set/u.data"}) {
     zipOpenNewFileInZip(zip, name, nullptr, nullptr, 0, nullptr, 0, nullptr, Z_DEFLATED, 6);
-    zipWriteInFileInZip(zip, server_.text.data(), static_cast<unsigned>(server_.text.size()));
+    zipWriteInFileInZip(zip, text.data(), static_cast<unsigned>(text.size()));
     zipCloseFileInZip(zip);
   }
   zipClose(zip, nullptr);
+  return path;
+}
+
+TEST_F(Download, TakesOneFileOutOfAZipArchive) {
+  const auto archive = write_archive(folder_ / "set.zip", server_.text);
   RemoteFile file{"file://" + archive.string(), file_checksum(archive, "md5"), "u.data",
                   "set/u.data"};
   download({file}, folder_ / "out");
@@ -174,6 +227,30 @@ TEST_F(Download, TakesOneFileOutOfAZipArchive) {
   file.name = "none";
   EXPECT_NE(error_of([&] { download({file}, folder_ / "out"); }).find("'set/none'"),
             std::string::npos);
+}
+
+TEST_F(Download, AFileOutOfAnArchiveIsCheckedByWhatItWasThen) {
+  const auto archive = write_archive(folder_ / "set.zip", server_.text);
+  RemoteFile file{"file://" + archive.string(), file_checksum(archive, "md5"), "u.data",
+                  "set/u.data"};
+  const auto error = [&] { return error_of([&] { download({file}, folder_ / "out"); }); };
+  download({file}, folder_ / "out");
+  std::filesystem::remove(archive);
+  download({file}, folder_ / "out");  // accepted without the archive
+
+  RemoteFile other = file;
+  other.checksum = "md5:" + std::string(32, '0');
+  EXPECT_NE(error_of([&] { download({other}, folder_ / "out"); }).find(other.checksum),
+            std::string::npos);
+
+  folder_.write("out/u.data", server_.text + "1");
+  EXPECT_NE(error().find("u.data: exists with " + std::to_string(server_.text.size() + 1)),
+            std::string::npos)
+      << error();
+  folder_.write("out/u.data", server_.text);
+  std::filesystem::remove(folder_ / "out/u.data.checksum");
+  EXPECT_NE(error().find("u.data.checksum"), std::string::npos) << error();
+  EXPECT_EQ(read_file(folder_ / "out/u.data"), server_.text);
 }
 
 TEST(Catalogue, EveryEntryIsComplete) {

@@ -57,6 +57,8 @@ fi
 for file in "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*; do
   [ -z "$(nm "$file" 2>/dev/null)" ] || fail "$file is not stripped"
 done
+"$(dirname "$0")/hardening_test.sh" cc "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*.* ||
+  fail "what was packed is not hardened"
 odd=$(find "$work/root/usr" ! -type l -perm /022)
 [ -z "$odd" ] || fail "others may write $odd"
 check_runs "$work/root/usr"
