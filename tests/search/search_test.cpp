@@ -342,7 +342,7 @@ TEST(RunStore, RefusesRowsThatWereChanged) {
   for (const char* change :
        {"UPDATE trial SET fitness = fitness + 0.001 WHERE iteration = 2",
         "UPDATE trial SET predicted = NULL WHERE iteration = 3", "UPDATE trial SET checksum = NULL",
-        "UPDATE trial SET sizes = zeroblob(length(sizes))"}) {
+        "UPDATE trial SET user_share = 0.123"}) {
     const TempFolder folder;
     toy.search(folder / "run.db");
     test::execute_sql(folder / "run.db", change);
