@@ -162,6 +162,7 @@ Option<Options> make_choice(const OptionAbout& about,
                             const std::vector<std::pair<std::string, Value>>& values,
                             Access access) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const auto& [name, value] : values) names.push_back(name);
   Option<Options> option = {
       .name = about.name,

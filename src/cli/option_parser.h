@@ -1,7 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +19,17 @@ std::string allowed_values(const Option<Options>& option, const std::string& typ
   if (!option.range) return "";
   return type + " in [" + shortest_text(option.range->first) + " - " +
          shortest_text(option.range->second) + "]";
+}
+
+// An option or an argument of one text, which `set` reads.
+inline CLI::Option& add_text(CLI::App& command, const std::string& name,
+                             const std::function<void(const std::string&)>& set,
+                             const std::string& help) {
+  return *command.add_option(name, CLI::callback_t([set](const CLI::results_t& texts) {
+                               set(texts.at(0));
+                               return true;
+                             }),
+                             help);
 }
 
 // A row of the table as an option of the parser. A value that the table refuses makes a line that
@@ -45,8 +56,9 @@ void add_option(CLI::App& command, const Option<Options>& row, Options& options)
     }
     return "";
   };
-  CLI::Option& option = *command.add_option_function<std::string>(
-      flag, [&options, set = row.set](const std::string& text) { set(options, text); }, row.help);
+  CLI::Option& option = add_text(
+      command, flag, [&options, set = row.set](const std::string& text) { set(options, text); },
+      row.help);
   option.group(row.group)->type_name(type);
   option.check(CLI::Validator(problem, allowed_values(row, type)));
   if (const auto usual = row.get(Options{})) option.default_str(*usual);
@@ -60,11 +72,10 @@ void add_options(CLI::App& command, const std::vector<Option<Options>>& table, O
       add_option(command, row, options);
       continue;
     }
-    command
-        .add_option_function<std::string>(
-            "DATA", [&options, set = row.set](const std::string& text) { set(options, text); },
-            row.help)
-        ->type_name("TEXT")
+    add_text(
+        command, "DATA", [&options, set = row.set](const std::string& text) { set(options, text); },
+        row.help)
+        .type_name("TEXT")
         ->required();
   }
 }

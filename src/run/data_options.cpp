@@ -51,7 +51,7 @@ Split DataOptions::split_of(Dataset& dataset) const {
 }
 
 const std::vector<Option<DataOptions>>& data_option_table() {
-  static const std::vector<Option<Row>> kTable = {
+  static const std::vector<Option<Row>> table = {
       path_option(),
       format_option(),
       make_choice<Row, SplitKind>(
@@ -88,7 +88,7 @@ const std::vector<Option<DataOptions>>& data_option_table() {
       make_option<Row>(
           about("min-rating", "leave out interactions rated below"),
           [](auto& o) -> auto& { return o.read.min_rating; })};
-  return kTable;
+  return table;
 }
 
 }  // namespace bet

@@ -105,6 +105,7 @@ void add_schedule_rows(Table& table) {
 
 void add_file_rows(Table& table) {
   std::vector<std::pair<std::string, Precision>> precisions;
+  precisions.reserve(kPrecisionNames.size());
   for (const std::string_view name : kPrecisionNames) {
     precisions.emplace_back(name, *parse_precision(name));
   }
@@ -215,8 +216,8 @@ Table make_table() {
 }  // namespace
 
 const std::vector<Option<FitOptions>>& fit_option_table() {
-  static const Table kTable = make_table();
-  return kTable;
+  static const Table table = make_table();
+  return table;
 }
 
 Config to_config(const FitOptions& options) {

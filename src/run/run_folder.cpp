@@ -117,7 +117,7 @@ RunFolder RunFolder::create(const fs::path& path, bool overwrite) {
 }
 
 RunFiles RunFolder::find(const fs::path& path) {
-  const RunFiles files{path.filename() == RunFiles{}.model() ? path.parent_path() : path};
+  RunFiles files{path.filename() == RunFiles{}.model() ? path.parent_path() : path};
   if (fs::exists(files.config())) return files;
   BET_CHECK(!fs::exists(files.marker()), path.string(),
             ": this run was interrupted before it began; start it again with `bet fit ... "
