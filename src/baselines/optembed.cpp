@@ -245,7 +245,7 @@ class OptEmbedSearch {
     const FieldSizes sizes = best().second;
     const TableShape& shape = input_.shape;
     BET_CHECK(passing.any().item<bool>(),
-              "the gates of optembed let no row pass, so there is no model");
+              "the gates of optembed have pruned every row, so no model is left");
     std::vector<std::uint16_t> rows;
     for (std::uint64_t row = 0; row < shape.num_rows(); ++row) {
       const std::uint32_t size = sizes[row < shape.num_users ? 0 : 1];

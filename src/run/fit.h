@@ -27,7 +27,7 @@ struct FitJob {
 // What a stop that is asked for now would do.
 enum class StopEffect {
   kFinishes,  // ends the work in progress; the run finishes with the best so far
-  kLeaves,    // there is no model to finish with yet: saves what there is and leaves
+  kLeaves,    // saves the state and ends the run, because no model could be finished yet
 };
 
 // What the caller of a run hears of it and may ask of it. All may be empty; they are called from

@@ -27,7 +27,7 @@ void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
   checkpoint.numbers["fit_best_length"] = static_cast<double>(result.best_length);
   checkpoint.numbers["fit_chosen"] = static_cast<double>(result.chosen);
-  checkpoint.numbers["retrain_plans"] = static_cast<double>(result.plan_validation.size());
+  checkpoint.numbers["fit_plans"] = static_cast<double>(result.plan_validation.size());
   checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
   for (std::size_t plan = 0; plan < result.plan_validation.size(); ++plan) {
     save_metrics(checkpoint, "fit " + std::to_string(plan), result.plan_validation[plan]);
@@ -39,7 +39,7 @@ void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
   result.best_length = static_cast<std::uint64_t>(checkpoint.number("fit_best_length"));
   result.chosen = static_cast<std::size_t>(checkpoint.number("fit_chosen"));
   result.interrupted = checkpoint.number("fit_interrupted") != 0;
-  for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("retrain_plans"));
+  for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
        ++plan) {
     result.plan_validation.push_back(read_metrics(checkpoint, "fit " + std::to_string(plan)));
   }

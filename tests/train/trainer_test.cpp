@@ -308,6 +308,11 @@ TEST(Retraining, ResumesToTheSameBits) {
   const Checkpoint state = read_checkpoint(folder / "state.ckpt");
   EXPECT_EQ(state.text("phase"), "final");
   EXPECT_GT(state.number("record 0 steps"), 0);
+  // Runs of earlier versions are resumed by these names.
+  for (const char* name : {"fit_train_steps", "fit_best_length", "fit_chosen", "fit_plans",
+                           "fit_interrupted", "fit 0 users", "fit 0 recall@20"}) {
+    EXPECT_TRUE(state.numbers.contains(name)) << name;
+  }
   const RetrainingResult resumed =
       retrain_plan(split, plan, options, {}, {folder.path(), "x", true});
   EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
