@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/with_commas.h"
 #include "cli/commands.h"
@@ -45,7 +46,8 @@ void add_export(CLI::App& app) {
   command.add_option("RUN", job.run, "a run folder")->required();
   command.add_option("--data", job.data, "its data, if no longer where it was");
   command.add_option("--precision", options->precision, "fp32, fp16, int8 or int4")
-      ->check(CLI::IsMember({"fp32", "fp16", "int8", "int4"}));
+      ->check(
+          CLI::IsMember(std::vector<std::string>(kPrecisionNames.begin(), kPrecisionNames.end())));
   command.add_option("--serving", options->serving, "graph or materialised")
       ->check(CLI::IsMember({"graph", "materialised"}));
   command.add_flag("--without-seen", job.without_seen,

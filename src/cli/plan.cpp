@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/error.h"
+#include "base/backbone_traits.h"
 #include "base/with_commas.h"
 #include "cli/commands.h"
 #include "cli/fit_summary.h"
@@ -172,7 +172,7 @@ void add_plan(CLI::App& app) {
       ->check(CLI::IsMember({"search", "es", "mr", "sample"}))
       ->capture_default_str();
   command.add_option("--dim", options->job.dim, "full embedding size")
-      ->check(CLI::Range(1, 0xffff))
+      ->check(CLI::Range(1U, largest_dim(1)))
       ->capture_default_str();
   command.add_option("--seed", options->job.seed, "seed of mr and sample")
       ->check(CLI::NonNegativeNumber)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "base/backbone_traits.h"
 #include "base/error.h"
 #include "search/method.h"
 
@@ -28,8 +29,6 @@ using Table = std::vector<Option<Row>>;
 
 // As many rows of the data's options as are set in every run; the others follow at the end.
 constexpr std::size_t kDataRowsSetAlways = 6;
-
-constexpr double kMostColumns = 0x7fff;  // of a row
 
 OptionAbout method_about(const char* name, std::string help, Affects affects = Affects::kResult) {
   return {name, "Budget and method", affects, std::move(help)};
@@ -132,13 +131,13 @@ void add_model_rows(Table& table) {
   table.push_back(
       make_option<Row>(
           training_about("dim", "full embedding size"), [](auto& o) -> auto& { return o.dim; })
-          .within(1, kMostColumns));
+          .within(1, largest_dim(1)));
   table.push_back(make_option<Row>(
                       method_about("min-dim",
                                    "smallest embedding size; 0 needs a graph backbone (default 0 "
                                    "for bet with one, otherwise 1)"),
                       [](auto& o) -> auto& { return o.min_dim; })
-                      .within(0, kMostColumns));
+                      .within(0, largest_dim(1)));
   table.push_back(make_option<Row>(
       training_about("seed", "seed of everything but the split"),
       [](auto& o) -> auto& { return o.seed; }));
