@@ -1,7 +1,6 @@
 #include "base/files.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -53,16 +52,6 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);
   file.commit();
-}
-
-void remove_tree(const std::filesystem::path& path) {
-  constexpr int kOpenFolders = 16;
-  const auto remove_one = [](const char* name, const struct stat*, int, struct FTW*) {
-    return std::remove(name);
-  };
-  if (::nftw(path.c_str(), remove_one, kOpenFolders, FTW_DEPTH | FTW_PHYS) != 0) {
-    BET_CHECK(errno == ENOENT, path.string(), ": cannot remove: ", system_message());
-  }
 }
 
 std::string_view system_message() { return std::strerror(errno); }

@@ -36,11 +36,6 @@ class AtomicFile {
 // Writes a whole file by AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
-// Removes a folder and everything in it; does nothing if it does not exist. Not
-// std::filesystem::remove_all: PyTorch's builds of LibTorch export an older version of it, which
-// crashes when it is called together with a newer C++ library.
-void remove_tree(const std::filesystem::path& path);
-
 // The text of the last system error, for messages.
 std::string_view system_message();
 

@@ -3,11 +3,11 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "baselines/size_agent.h"
 #include "model/backbone.h"
 #include "model/executor.h"
@@ -67,8 +67,6 @@ SizePlan scaled_plan(const SizePlan& plan, std::uint64_t total) {
 }
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kTrainings = 30 * SizeAgent::kEpisode;
 // Lower weights, as in the authors' code, hardly bring the sizes below a fifth of the table on the
@@ -198,16 +196,15 @@ class Search {
 
   Proposal run() {
     restore();
-    Clock::time_point saved = Clock::now();
+    Stopwatch since_save;
     while (!stopped_ && visited_.size() < asked_) {
       stopped_ = !train_next();
-      if (!stopped_ &&
-          std::chrono::duration<double>(Clock::now() - saved).count() < input_.hooks.save_seconds &&
+      if (!stopped_ && since_save.seconds() < input_.hooks.save_seconds &&
           visited_.size() < asked_) {
         continue;
       }
       save();
-      saved = Clock::now();
+      since_save.restart();
     }
     return proposal();
   }

@@ -1,7 +1,5 @@
 #include "baselines/method_training.h"
 
-#include <utility>
-
 #include "train/training_loop.h"
 
 namespace bet {
@@ -18,23 +16,25 @@ bool train_method(const MethodInput& input, ModelInTraining& model,
   }
   // A training that the user stopped is over as well: the retraining of its plan may have begun.
   if (enough || stopped || model.num_steps() >= training.num_steps) return !stopped;
-  const auto save = [&] {
+  TrainingHooks hooks = input.hooks;
+  hooks.save = [&](const Checkpoint& state) { input.state.write(state); };
+  const auto whole_state = [&] {
     Checkpoint state = model.state();
     state.numbers["enough"] = enough ? 1 : 0;
     state.numbers["stopped"] = stopped ? 1 : 0;
     training.save(state);
-    input.state.write(std::move(state));
+    return state;
   };
   const auto after_step = [&] {
     enough = training.after_step();
     return false;
   };
-  TrainingLoop loop(model, input.hooks,
+  TrainingLoop loop(model, hooks,
                     {.num_steps = training.num_steps,
                      .phase = training.phase,
                      .is_over = [&] { return enough; },
                      .after_step = after_step,
-                     .save = save});
+                     .state = whole_state});
   stopped = !loop.run();
   model.take_mean_losses();  // throws if a loss was not finite
   loop.save();

@@ -9,11 +9,11 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "baselines/method_training.h"
 #include "search/method.h"
 #include "train/evaluator.h"
@@ -132,8 +132,6 @@ void SizeEvolution::restore(std::uint32_t generation, std::vector<Scored> rankin
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Without the task's loss thresholds would end above this share of the pretrained rows' norms. The
 // best sizes are about four fifths of all columns, and the models in the BET paper keep 18 to 33 %.
 constexpr double kQuantile = 0.7;
@@ -212,15 +210,14 @@ class OptEmbedSearch {
       const Ranking ranking = model_.ranking();
       return evaluator.measure(ranking.vectors, ranking.models[0]).score();
     };
-    Clock::time_point saved = Clock::now();
+    Stopwatch since_save;
     while (!evolution_.is_over() && !stopped_) {
       stopped_ = !evolution_.advance(score);
-      const double since = std::chrono::duration<double>(Clock::now() - saved).count();
-      if (since >= input_.hooks.save_seconds || evolution_.is_over() || stopped_) {
+      if (since_save.seconds() >= input_.hooks.save_seconds || evolution_.is_over() || stopped_) {
         Checkpoint state = input_.state.read().value();  // with the supernet, which is frozen
         save(state);
         input_.state.write(std::move(state));
-        saved = Clock::now();
+        since_save.restart();
       }
       if (!input_.hooks.progress) continue;
       char detail[48];

@@ -105,6 +105,7 @@ c10::DataPtr make_block(std::size_t bytes) {
 // are here without `override`, and each version takes what it knows.
 class HugePageAllocator final : public c10::Allocator {
  public:
+  // NOLINTNEXTLINE(clang-diagnostic-inconsistent-missing-override)
   c10::DataPtr allocate(std::size_t bytes) const { return make_block(bytes); }
   c10::DataPtr allocate(std::size_t bytes) { return make_block(bytes); }
   void copy_data(void* to, const void* from, std::size_t bytes) const {

@@ -1,5 +1,7 @@
 #include "run/evaluate.h"
 
+#include <memory>
+
 #include "base/error.h"
 #include "bet/model.h"
 #include "model/executor.h"
@@ -10,6 +12,7 @@
 #include "run/model_facts.h"
 #include "run/option_table.h"
 #include "run/run_folder.h"
+#include "runtime/load_model_file.h"
 #include "train/evaluator.h"
 #include "train/retraining.h"
 
@@ -42,8 +45,9 @@ Metrics evaluate_run(const EvaluationJob& job) {
 }
 
 Metrics evaluate_file(const EvaluationJob& job) {
-  const Model model = Model::open(job.subject.string());
-  const ModelFacts facts = read_model_facts(model, job.subject.string());
+  // Not mapped: a file that is truncated meanwhile must not end the process.
+  const std::shared_ptr<const Model> model = load_model_file(job.subject.string());
+  const ModelFacts facts = read_model_facts(*model, job.subject.string());
   FitOptions options = facts.options;
   options.data.path = job.data;
   options = with_defaults(options);
@@ -51,7 +55,7 @@ Metrics evaluate_file(const EvaluationJob& job) {
   const std::string hash = dataset.hash();
   const Split split = options.data.split_of(dataset);
   check_data(job, facts.data_hash == hash, hash);
-  return evaluate_model_file(model, dataset, split, options, find_device(job.device));
+  return evaluate_model_file(*model, dataset, split, options, find_device(job.device));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "run/fit.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/resident_memory.h"
+#include "base/stopwatch.h"
 #include "base/with_commas.h"
 #include "kernels/kernels.h"
 #include "model/blas.h"
@@ -27,12 +27,6 @@
 
 namespace bet {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Standard input cannot be read again when the run is resumed: it is copied into the run.
 std::string keep_standard_input(const RunFiles& files) {
@@ -140,7 +134,7 @@ class FitRun {
     load_data();
     shape_ = table_shape(options_, dataset_);
     allowed_ = resolve(options_, shape_);
-    report_.seconds.load = seconds_since(start_);
+    report_.seconds.load = watch_.seconds();
     if (!run_) run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
     if (!resumes()) write_config(to_config(options_), run_->files().config());
     if (callbacks_.began) callbacks_.began(folder_);
@@ -231,7 +225,7 @@ class FitRun {
                 ": has no search to continue: its budget holds the full table");
       return {.plans = {full_plan(shape_)}};
     }
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     MethodInput input{split_,
                       *graph_,
                       shape_,
@@ -250,12 +244,12 @@ class FitRun {
     Proposal proposal = method_.propose(input);
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
     stop_effect(StopEffect::kFinishes);
-    report_.seconds.search = seconds_since(start) - report_.seconds.pretrain;
+    report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
     return proposal;
   }
 
   Pretrained pretrain_full(const TrainingHooks& hooks, RunProgress& progress) {
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     TrainingHooks pretrain_hooks = hooks;
     pretrain_hooks.progress = [&](Progress one) {
       one.phase = "pretrain";
@@ -269,7 +263,7 @@ class FitRun {
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
     set_training_work(progress, plans * options_.dim, options_.dim, training_.schedule, &*full_);
-    report_.seconds.pretrain = seconds_since(start);
+    report_.seconds.pretrain = watch.seconds();
     return *full_;
   }
 
@@ -334,11 +328,11 @@ class FitRun {
   // Writes the model file and, with what only the file decides, the report.
   void finish(const ModelParameters& parameters) {
     const RunFiles& files = run_->files();
-    const Clock::time_point start = Clock::now();
+    const Stopwatch watch;
     write_model_file(files.model(), {dataset_, split_, options_, parameters},
                      export_choice(options_), report_);
-    report_.seconds.model_file = seconds_since(start);
-    report_.seconds.total = seconds_since(start_);
+    report_.seconds.model_file = watch.seconds();
+    report_.seconds.total = watch_.seconds();
     write_report(report_, files.report());
     std::filesystem::remove(files.checkpoints().method());
     run_->log("done: test " + json_text(metrics_json(report_.test)));
@@ -359,7 +353,7 @@ class FitRun {
   FitOptions options_;  // resolved
   RetrainingOptions training_;
   const MethodKind& method_;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch watch_;
 
   std::optional<RunFolder> run_;
   Dataset dataset_;

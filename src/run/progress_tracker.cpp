@@ -4,7 +4,7 @@ namespace bet {
 
 void ProgressTracker::note(const Progress& progress) {
   if (under_way_ && progress.phase != progress_.latest().phase) end_phase();
-  progress_.note(progress, std::chrono::duration<double>(Clock::now() - start_).count());
+  progress_.note(progress, watch_.seconds());
   under_way_ = true;
   if (callbacks_.progress) callbacks_.progress(progress_);
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "run/run_progress.h"
 
 namespace bet {
@@ -32,13 +32,11 @@ class ProgressTracker {
   RunProgress& progress() { return progress_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   RunProgress progress_;
   ProgressCallbacks callbacks_;
   bool under_way_ = false;
   bool cut_short_ = false;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch watch_;
 };
 
 }  // namespace bet

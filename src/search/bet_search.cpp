@@ -1,22 +1,16 @@
 #include "search/bet_search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <future>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/stopwatch.h"
 
 namespace bet {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::unique_ptr<FitnessPredictor> make_predictor(const SearchOptions& options,
                                                  const SearchSpace& space) {
@@ -93,11 +87,11 @@ class PlanSearch {
         result_.stopped = true;
         break;
       }
-      const Clock::time_point begin = Clock::now();
+      const Stopwatch watch;
       std::optional<Chosen> chosen;
       if (!last) chosen = next.get();
       add(std::move(trial), chosen ? chosen->seconds : 0);
-      result_.waited_seconds += seconds_since(begin);
+      result_.waited_seconds += watch.seconds();
       report(chosen ? chosen->error : 0);
       if (last) break;
       trial = std::move(chosen->trial);
@@ -111,18 +105,18 @@ class PlanSearch {
   // The predictor that is stored with trial t - 1 chooses plan t and knows the trials before
   // t - 1. The first choice has the same knowledge, whether the search begins or resumes.
   Trial first_choice(std::uint32_t t) {
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch;
     const std::span<const Trial> measured(population());
     Trial trial = choose(t, measured.first(measured.empty() ? 0 : measured.size() - 1));
-    result_.own_seconds = result_.waited_seconds = seconds_since(begin);
+    result_.own_seconds = result_.waited_seconds = watch.seconds();
     return trial;
   }
 
   Chosen learn_and_choose(std::uint32_t t) {
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch;
     const double error = learn(t);
     Trial trial = choose(t, population());
-    return {std::move(trial), error, seconds_since(begin)};
+    return {std::move(trial), error, watch.seconds()};
   }
 
   // Lines 16 to 19, before the choice of iteration t: N steps on random members.
@@ -161,20 +155,20 @@ class PlanSearch {
       leave_if_asked(hooks_, nullptr);  // every trial is stored already
       return hooks_.stop && hooks_.stop();
     };
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch;
     const std::optional<double> fitness = prober_.fitness(trial.sampled.plan, stop);
     if (!fitness) return false;
     trial.fitness = *fitness;
-    trial.seconds = seconds_since(begin);
+    trial.seconds = watch.seconds();
     return true;
   }
 
   // Line 15.
   void add(Trial trial, double seconds_to_choose) {
     population().push_back(std::move(trial));
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch;
     store_.add(population().back(), predictor_ ? predictor_->state() : std::vector<double>());
-    result_.own_seconds += seconds_since(begin) + seconds_to_choose;
+    result_.own_seconds += watch.seconds() + seconds_to_choose;
   }
 
   void report(double error) {

@@ -19,12 +19,12 @@ void add_multiple(double a, const double* x, double* y, std::size_t count) {
 
 // Adds the gradient by weights and biases, given the layer's input [rows, in] and the gradient by
 // its output before the activation [rows, out].
-void add_weight_gradient(const Mlp::Layer& layer, std::span<const double> input,
-                         std::span<const double> output_gradient, double* gradient) {
+void add_weight_gradient(const Mlp::Layer& layer, std::size_t rows, const double* input,
+                         const double* output_gradient, double* gradient) {
   double* biases_gradient = gradient + layer.in * layer.out;
-  for (std::size_t row = 0; row < output_gradient.size() / layer.out; ++row) {
-    const double* x = input.data() + row * layer.in;
-    const double* g = output_gradient.data() + row * layer.out;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double* x = input + row * layer.in;
+    const double* g = output_gradient + row * layer.out;
     add_multiple(1.0, g, biases_gradient, layer.out);
     for (std::size_t i = 0; i < layer.in; ++i) {
       add_multiple(x[i], g, gradient + i * layer.out, layer.out);
@@ -33,18 +33,17 @@ void add_weight_gradient(const Mlp::Layer& layer, std::span<const double> input,
 }
 
 // The gradient by the layer's input [rows, in], given that by its output before the activation.
-std::vector<double> input_gradient(const Mlp::Layer& layer, const double* weights,
-                                   std::span<const double> output_gradient) {
+std::vector<double> input_gradient(const Mlp::Layer& layer, std::size_t rows, const double* weights,
+                                   const double* output_gradient) {
   std::vector<double> transposed(layer.in * layer.out);
   for (std::size_t i = 0; i < layer.in; ++i) {
     for (std::size_t o = 0; o < layer.out; ++o) {
       transposed[o * layer.in + i] = weights[i * layer.out + o];
     }
   }
-  const std::size_t rows = output_gradient.size() / layer.out;
   std::vector<double> gradient(rows * layer.in);
   for (std::size_t row = 0; row < rows; ++row) {
-    const double* g = output_gradient.data() + row * layer.out;
+    const double* g = output_gradient + row * layer.out;
     for (std::size_t o = 0; o < layer.out; ++o) {
       add_multiple(g[o], transposed.data() + o * layer.in, gradient.data() + row * layer.in,
                    layer.in);
@@ -105,10 +104,12 @@ std::vector<double> Mlp::backward(std::span<const double> params, const Pass& pa
     for (std::size_t i = 0; layer.leaky && i < output.size(); ++i) {
       output_gradient[i] *= output[i] > 0 ? 1.0 : kSlope;
     }
-    add_weight_gradient(layer, pass.values[l], output_gradient, gradient.data() + first);
+    add_weight_gradient(layer, pass.rows, pass.values[l].data(), output_gradient.data(),
+                        gradient.data() + first);
     end = first;
     if (l == 0 && wanted == InputGradient::kNo) return {};
-    output_gradient = input_gradient(layer, params.data() + first, output_gradient);
+    output_gradient =
+        input_gradient(layer, pass.rows, params.data() + first, output_gradient.data());
   }
   return output_gradient;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/file_handle.h"
+#include "base/file_handle.h"
 #include "serve/http_parser.h"
 
 namespace bet {

@@ -2,9 +2,9 @@
 #include <memory>
 #include <string>
 
+#include "runtime/load_model_file.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
-#include "serve/load_model.h"
 #include "serve/model_json.h"
 #include "serve/model_path.h"
 #include "serve/table_json.h"
@@ -79,7 +79,7 @@ void add_inspect(CLI::App& app) {
   command.add_option("MODEL", options->model, kModelHelp)->required();
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
-    const Json json = model_json(*load_model(model_path(options->model)));
+    const Json json = model_json(*load_model_file(model_path(options->model)));
     if (options->json) {
       std::puts(json_text(json).c_str());
     } else {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "serve/file_handle.h"
+#include "base/file_handle.h"
 
 namespace bet {
 

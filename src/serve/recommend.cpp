@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "runtime/load_model_file.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
-#include "serve/load_model.h"
 #include "serve/model_path.h"
 
 namespace bet {
@@ -27,7 +27,7 @@ void recommend(const RecommendCommand& command) {
   const int kinds = (command.user.empty() ? 0 : 1) + (command.items.empty() ? 0 : 1) +
                     (command.similar_to.empty() ? 0 : 1);
   BET_CHECK(kinds == 1, "give exactly one of --user, --items and --similar-to");
-  const std::shared_ptr<const Model> loaded = load_model(model_path(command.model));
+  const std::shared_ptr<const Model> loaded = load_model_file(model_path(command.model));
   const Model& model = *loaded;
   nlohmann::ordered_json answer;
   if (!command.user.empty()) {

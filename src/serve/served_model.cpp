@@ -3,12 +3,12 @@
 #include <exception>
 #include <utility>
 
-#include "serve/load_model.h"
+#include "runtime/load_model_file.h"
 
 namespace bet {
 
 ServedModel::ServedModel(std::string path, OnReload on_reload)
-    : path_(std::move(path)), on_reload_(std::move(on_reload)), model_(load_model(path_)) {
+    : path_(std::move(path)), on_reload_(std::move(on_reload)), model_(load_model_file(path_)) {
   thread_ = std::thread([this] { reload_when_asked(); });
 }
 
@@ -53,7 +53,7 @@ void ServedModel::reload() {
   std::string problem;
   std::shared_ptr<const Model> next;
   try {
-    next = load_model(path_);
+    next = load_model_file(path_);
   } catch (const std::exception& error) {  // also std::bad_alloc
     problem = error.what();
   }

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/resident_memory.h"
+#include "runtime/load_model_file.h"
 #include "serve/answer.h"
 #include "serve/commands.h"
-#include "serve/load_model.h"
 #include "serve/model_path.h"
 #include "serve/table_json.h"
 
@@ -45,7 +45,7 @@ Json serve_some(const Model& model, std::uint32_t requests) {
 Json verify(const VerifyCommand& command) {
   const Clock::time_point start = Clock::now();
   const std::string path = model_path(command.model);
-  const std::shared_ptr<const Model> loaded = load_model(path);
+  const std::shared_ptr<const Model> loaded = load_model_file(path);
   const Model& model = *loaded;
   const double open_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   const Model::Summary summary = model.summary();

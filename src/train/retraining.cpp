@@ -1,26 +1,16 @@
 #include "train/retraining.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "train/evaluator.h"
 #include "train/parameter_state.h"
 
 namespace bet {
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // The results of the first phase, saved with the state of the second.
 void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
@@ -162,14 +152,6 @@ class Retraining {
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
                                std::span<const SizePlan> plans, const RetrainingFolder& folder) {
   return Retraining(context, final_part, plans, folder).run();
-}
-
-RetrainingResult retrain_plan(const Split& split, const SizePlan& plan,
-                              const RetrainingOptions& options, const TrainingHooks& hooks,
-                              const RetrainingFolder& folder) {
-  const Graph graph = make_graph(split, TrainingPart::kTrain).to(options.device);
-  return retrain_plans({split, graph, options.model, options.schedule, hooks}, options.final_part,
-                       std::span(&plan, 1), folder);
 }
 
 FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape) {

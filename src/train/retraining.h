@@ -52,10 +52,6 @@ struct RetrainingFolder {
 // resumed retraining comes to the same bits as one without a break.
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
                                std::span<const SizePlan> plans, const RetrainingFolder& folder);
-// One plan; makes the graph.
-RetrainingResult retrain_plan(const Split& split, const SizePlan& plan,
-                              const RetrainingOptions& options, const TrainingHooks& hooks,
-                              const RetrainingFolder& folder);
 
 // The final model as kept in final.ckpt.
 struct FinalModel {

@@ -3,13 +3,13 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "train/evaluator.h"
 #include "train/parameter_state.h"
 #include "train/training_length.h"
@@ -17,12 +17,6 @@
 
 namespace bet {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::string measurement_text(const Measurement& m) {
   char text[160];
@@ -100,7 +94,7 @@ class Convergence {
 
   void measure(ModelInTraining& model, const Evaluator& evaluator, const TrainingHooks& hooks) {
     const std::vector<double> losses = model.take_mean_losses();
-    const Clock::time_point begin = Clock::now();
+    const Stopwatch watch;
     const Ranking ranking = model.ranking();
     const std::uint64_t step = model.num_steps();
     for (std::size_t i = 0; i < best_.size(); ++i) {
@@ -113,7 +107,7 @@ class Convergence {
       const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
       hooks.log(plan + measurement_text(histories_[i].back()));
     }
-    measure_seconds_ = seconds_since(begin);
+    measure_seconds_ = watch.seconds();
   }
 
   // The best of all plans, for the progress line.
@@ -167,12 +161,6 @@ class Convergence {
   double measure_seconds_ = 0;
 };
 
-// How a loop saves: nothing without hooks.save, to which it gives the state otherwise.
-std::function<void()> saving(const TrainingHooks& hooks, std::function<Checkpoint()> state) {
-  if (!hooks.save) return nullptr;
-  return [&hooks, state = std::move(state)] { hooks.save(state()); };
-}
-
 std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
 
 // Runs a training; throws, naming the sizes, if the device has too little memory for it.
@@ -222,11 +210,12 @@ std::vector<TrainingResult> converge(const TrainingContext& context,
                            return true;
                          },
                      .detail = [&] { return convergence.detail(); },
-                     .save = saving(hooks, [&] {
-                       Checkpoint checkpoint = model.state();
-                       convergence.save(checkpoint);
-                       return checkpoint;
-                     })});
+                     .state =
+                         [&] {
+                           Checkpoint checkpoint = model.state();
+                           convergence.save(checkpoint);
+                           return checkpoint;
+                         }});
   const bool stopped = !loop.run();
   loop.pause();
   // Nothing is measured yet, or steps were made after the last measurement and none will follow.
@@ -245,7 +234,7 @@ std::vector<TrainingResult> make_steps(const TrainingContext& context,
   TrainingLoop loop(model, hooks,
                     {.num_steps = context.schedule.max_steps,
                      .phase = "final training",
-                     .save = saving(hooks, [&] { return model.state(); })});
+                     .state = [&] { return model.state(); }});
   const bool stopped = !loop.run();
   loop.save();
   const std::vector<double> losses = model.take_mean_losses();

@@ -3,22 +3,11 @@
 #include <utility>
 
 namespace bet {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-}  // namespace
-
 TrainingLoop::TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, Options options)
     : model_(model), hooks_(hooks), options_(std::move(options)) {}
 
 bool TrainingLoop::run() {
-  const std::function<void()> save_now =
-      options_.save ? [this] { save(); } : std::function<void()>();
+  const std::function<void()> save_now = can_save() ? [this] { save(); } : std::function<void()>();
   while (model_.num_steps() < options_.num_steps && !(options_.is_over && options_.is_over())) {
     leave_if_asked(hooks_, save_now);
     if (hooks_.stop && hooks_.stop()) return false;
@@ -33,7 +22,7 @@ bool TrainingLoop::run() {
 void TrainingLoop::step() {
   if (!stepping_) {
     stepping_ = true;
-    steps_began_ = Clock::now();
+    step_watch_.restart();
   }
   model_.step();
   ++timed_steps_;
@@ -41,17 +30,17 @@ void TrainingLoop::step() {
 
 void TrainingLoop::pause() {
   model_.executor().wait();
-  if (stepping_) step_time_ += seconds_since(steps_began_);
+  if (stepping_) step_time_ += step_watch_.seconds();
   stepping_ = false;
 }
 
 void TrainingLoop::save() {
   pause();
-  if (!options_.save) return;
-  const Clock::time_point begin = Clock::now();
-  options_.save();
-  last_saved_ = Clock::now();
-  save_seconds_ = seconds_since(begin);
+  if (!can_save()) return;
+  const Stopwatch watch;
+  hooks_.save(options_.state());
+  save_seconds_ = watch.seconds();
+  since_save_.restart();
 }
 
 double TrainingLoop::step_seconds() const {
@@ -66,11 +55,11 @@ void TrainingLoop::report() const {
 }
 
 bool TrainingLoop::save_is_due(bool measured) const {
-  if (!options_.save) return false;
+  if (!can_save()) return false;
   // After a measurement a state is worth more, and is saved if that takes at most a twentieth of
   // the time.
   constexpr double kShare = 20;
-  const double since = seconds_since(last_saved_);
+  const double since = since_save_.seconds();
   return since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "base/stopwatch.h"
 #include "train/model_state.h"
 #include "train/training_hooks.h"
 
@@ -22,7 +22,7 @@ class TrainingLoop {
     std::function<bool()> is_over = {};     // asked before each step: ends the training earlier
     std::function<bool()> after_step = {};  // true if it measured: then the state is saved sooner
     std::function<std::string()> detail = {};  // for the progress line
-    std::function<void()> save = {};           // writes the state; hooks.save is not called
+    std::function<Checkpoint()> state = {};    // what hooks.save gets; without it nothing is saved
   };
 
   // `model` and `hooks` must outlive the loop.
@@ -35,26 +35,25 @@ class TrainingLoop {
   // Waits for the steps under way; the time until the next step is not counted as theirs.
   void pause();
 
-  // Pauses, and saves the state if the options say how.
+  // Pauses, and gives hooks.save the state, if there are both.
   void save();
 
   // Mean seconds of a step of this loop, without what happens between steps.
   double step_seconds() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void step();
   void report() const;
+  bool can_save() const { return hooks_.save && options_.state; }
   bool save_is_due(bool measured) const;
 
   ModelInTraining& model_;
   const TrainingHooks& hooks_;
   Options options_;
-  Clock::time_point last_saved_ = Clock::now();
+  Stopwatch since_save_;
   double save_seconds_ = 0;  // that the last save took
   bool stepping_ = false;
-  Clock::time_point steps_began_;
+  Stopwatch step_watch_;
   double step_time_ = 0;
   std::uint64_t timed_steps_ = 0;
 };

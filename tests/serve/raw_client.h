@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/file_handle.h"
+#include "base/file_handle.h"
 
 namespace bet::test {
 

@@ -1,12 +1,13 @@
 #include "support/temp_folder.h"
 
+#include <ftw.h>
 #include <stdlib.h>
 
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "base/error.h"
-#include "base/files.h"
 
 namespace bet::test {
 
@@ -17,10 +18,14 @@ TempFolder::TempFolder() {
 }
 
 TempFolder::~TempFolder() {
-  try {
-    remove_tree(path_);
-  } catch (const Error&) {  // a test may have made it unwritable; it is in the temporary folder
-  }
+  // Not std::filesystem::remove_all: PyTorch's builds of LibTorch export an older version of it,
+  // which crashes when it is called together with a newer C++ library.
+  constexpr int kOpenFolders = 16;
+  const auto remove_one = [](const char* name, const struct stat*, int, struct FTW*) {
+    std::remove(name);  // a test may have made it unwritable; it is in the temporary folder
+    return 0;
+  };
+  ::nftw(path_.c_str(), remove_one, kOpenFolders, FTW_DEPTH | FTW_PHYS);
 }
 
 std::filesystem::path TempFolder::write(std::string_view name, std::string_view bytes) const {

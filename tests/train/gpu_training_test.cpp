@@ -2,14 +2,15 @@
 
 #include "support/expect_error.h"
 #include "support/gpu.h"
+#include "support/retrain_plan.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
-#include "train/retraining.h"
 
 namespace bet {
 namespace {
 
 using GpuTraining = test::OnGpu;
+using test::retrain_plan;
 using test::TempFolder;
 
 Schedule schedule_of(std::uint32_t pool) {

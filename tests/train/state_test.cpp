@@ -106,6 +106,7 @@ struct LoopCase {
     schedule.batch_size = 50;
     model.emplace(graph, std::span(&plan, 1), ModelOptions(), schedule);
     hooks.save_seconds = 0;
+    hooks.save = [this](const Checkpoint&) { note("save"); };
     hooks.leave = [this] { return note("leave?"); };
     hooks.stop = [this] { return note("stop?"); };
     hooks.progress = [this](const Progress& progress) {
@@ -120,7 +121,7 @@ struct LoopCase {
     return {.num_steps = 2,
             .phase = "step",
             .after_step = [this] { return note("after"); },
-            .save = [this] { note("save"); }};
+            .state = [this] { return model->state(); }};
   }
 };
 

@@ -6,15 +6,16 @@
 #include <algorithm>
 
 #include "support/expect_error.h"
+#include "support/retrain_plan.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 #include "train/evaluator.h"
-#include "train/retraining.h"
 
 namespace bet {
 namespace {
 
 using test::error_of;
+using test::retrain_plan;
 using test::TempFolder;
 
 Schedule toy_schedule() {

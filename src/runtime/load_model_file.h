@@ -11,6 +11,6 @@ namespace bet {
 // or meanwhile changes no answer and cannot end the process (SIGBUS). The model and its bytes live
 // as long as the pointer. Throws Error, with the path, if it is not a regular file or cannot be
 // served.
-std::shared_ptr<const Model> load_model(const std::string& path);
+std::shared_ptr<const Model> load_model_file(const std::string& path);
 
 }  // namespace bet

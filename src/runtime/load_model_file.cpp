@@ -1,4 +1,4 @@
-#include "serve/load_model.h"
+#include "runtime/load_model_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file_handle.h"
 #include "base/files.h"
 #include "runtime/model_file.h"
-#include "serve/file_handle.h"
 
 namespace bet {
 namespace {
@@ -57,7 +57,7 @@ struct LoadedModel {
 
 }  // namespace
 
-std::shared_ptr<const Model> load_model(const std::string& path) {
+std::shared_ptr<const Model> load_model_file(const std::string& path) {
   try {
     const auto loaded = std::make_shared<const LoadedModel>(path);
     return {loaded, &loaded->model};
