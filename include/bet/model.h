@@ -120,6 +120,7 @@ class BET_API Model {
 
   struct Summary {
     std::string_view backbone, serving, precision, layout;
+    std::string_view score;  // "dot" or "cosine": of two vectors
     std::uint64_t file_bytes = 0;
     std::uint64_t table_bytes = 0;  // of the rows as stored: what a byte budget limits
     // The values of the rows: the trained parameters, which a parameter budget limits, unless the

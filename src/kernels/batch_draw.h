@@ -31,10 +31,10 @@ struct DrawArgs {
   std::array<std::uint32_t, 2> item_key{};
   BatchKind kind = BatchKind::kUsers;
   std::uint32_t size = 0;
-  std::uint32_t pool = 1;              // as in BprArgs
+  std::uint32_t pool = 1;              // as in LossArgs
   const StepRecord* record = nullptr;  // whose `steps` are done
-  std::uint32_t* rows = nullptr;       // out: by slot, as in BprArgs
-  std::uint32_t* seen_mask = nullptr;  // out: by entry, where the pool is kPool
+  std::uint32_t* rows = nullptr;       // out: by slot, as in LossArgs
+  std::uint32_t* seen_mask = nullptr;  // out: as in LossArgs, for pools
 };
 
 namespace draw {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLane = 32;
+static_assert(kPool == kLane, "a word of the mask is a warp's ballot");
 
 unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
@@ -28,14 +29,18 @@ __global__ void draw_rows(const DrawArgs args, std::size_t num_pool_slots) {
   }
 }
 
-// A warp for an entry, a lane for each negative of its pool.
+// A warp for an entry, a lane for each negative of a part of its pool.
 __global__ void mark_seen(const DrawArgs args) {
   const std::size_t entry = thread_index() / kLane;
   if (entry >= args.size) return;
-  const std::size_t slot = 2 * std::size_t{args.size} + entry / kPool * kPool + threadIdx.x % kLane;
-  const bool seen = draw::has_item(args, args.rows[entry], args.rows[slot]);
-  const unsigned mask = __ballot_sync(0xffffffffU, seen);
-  if (threadIdx.x % kLane == 0) args.seen_mask[entry] = mask;
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t words = args.pool / kPool;
+  const std::size_t pool = 2 * std::size_t{args.size} + entry / args.pool * args.pool;
+  for (std::uint32_t word = 0; word < words; ++word) {
+    const bool seen = draw::has_item(args, args.rows[entry], args.rows[pool + kPool * word + lane]);
+    const unsigned mask = __ballot_sync(0xffffffffU, seen);
+    if (lane == 0) args.seen_mask[entry * words + word] = mask;
+  }
 }
 
 // Where each row begins among the sorted ones; a thread also writes the rows without a slot that
@@ -78,8 +83,9 @@ int bits_for(std::uint32_t num_rows) {
 }  // namespace
 
 void draw_batch(const DrawArgs& args, Stream stream) {
-  const bool pools = args.pool == kPool;
-  const std::size_t num_pool_slots = pools ? (args.size + kPool - 1) / kPool * kPool : 0;
+  const bool pools = args.pool > 1;
+  const std::size_t num_pool_slots =
+      pools ? std::size_t{(args.size + args.pool - 1) / args.pool} * args.pool : 0;
   draw_rows<<<blocks_for(args.size + num_pool_slots), kThreads, 0, stream>>>(args, num_pool_slots);
   if (pools) {
     mark_seen<<<blocks_for(std::size_t{args.size} * kLane), kThreads, 0, stream>>>(args);

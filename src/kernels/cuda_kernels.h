@@ -24,6 +24,10 @@ void run_rows(const ActivateArgs& args, std::size_t num_rows, Stream stream);
 void run_rows(const ActivateBackArgs& args, std::size_t num_rows, Stream stream);
 void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
 
+// The vectors' lengths, for cosines: normalise_rows and normalise_back_rows.
+void run_rows(const NormaliseArgs& args, std::size_t num_rows, Stream stream);
+void run_rows(const NormaliseBackArgs& args, std::size_t num_rows, Stream stream);
+
 void draw_batch(const DrawArgs& args, Stream stream);
 
 // Groups the slots of a batch by row, each row's in ascending order.
@@ -42,8 +46,8 @@ void group_slots(const GroupArgs& args, void* scratch, std::size_t scratch_bytes
 
 // The loss terms of a batch and their gradients. `scratch` has terms_scratch_bytes(args) bytes of
 // device memory, on a 16-byte boundary; it may be null where that is 0.
-std::size_t terms_scratch_bytes(const BprArgs& args);
-void run_terms(const BprArgs& args, void* scratch, Stream stream);
+std::size_t terms_scratch_bytes(const LossArgs& args);
+void run_terms(const LossArgs& args, void* scratch, Stream stream);
 std::size_t terms_scratch_bytes(const NeuMfArgs& args);
 void run_terms(const NeuMfArgs& args, void* scratch, Stream stream);
 

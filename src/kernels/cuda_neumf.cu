@@ -262,29 +262,57 @@ __device__ inline void contribute_block(const NeuMfArgs& args, const ThreadTask&
   }
 }
 
+__device__ inline float max_of_entry(float value) {  // over the kPart threads of an entry
+  for (unsigned distance = kPart / 2; distance > 0; distance /= 2) {
+    const float other = __shfl_xor_sync(kAllLanes, value, distance);
+    value = other <= value ? value : other;  // NaN stays
+  }
+  return value;
+}
+
 // Turns scores into slopes; returns the sum of the entry's.
 __device__ inline float find_pulls(const NeuMfArgs& args, const ThreadTask& task, float positive,
                                    const float (&score)[kOwn], Block& block) {
   const std::size_t entry = task.first + task.row;
   const bool real = task.row < task.count;
+  const bool bpr = args.kind == LossKind::kBpr;
+  const float inverse = 1.0F / args.temperature;
   const std::uint32_t seen_mask = real ? args.seen_mask[entry] : ~std::uint32_t{0};
-  const float scale = 1.0F / (static_cast<float>(args.size) * static_cast<float>(kPool));
-  float loss = 0;
-  float pulls = 0;
+  const auto counts = [&](std::uint32_t i) {
+    return (seen_mask >> (task.part + kPart * i) & 1) == 0;
+  };
+  float largest = 0;  // the positive's own exponent
 #pragma unroll
   for (std::uint32_t i = 0; i < kOwn; ++i) {
-    const std::uint32_t k = task.part + kPart * i;
-    float sigmoid = 0;
-    const float one = softplus_of_minus(positive - score[i], &sigmoid);
-    const bool counts = (seen_mask >> k & 1) == 0;
-    const float counted = counts ? scale * sigmoid : 0.0F;
-    loss += counts ? one : 0.0F;
-    pulls += counted;
-    block.pull[task.row][k] = counted;
+    const float x = (score[i] - positive) * inverse;
+    if (!bpr && counts(i)) largest = x <= largest ? largest : x;
   }
-  loss = sum_of_entry(loss);
-  if (task.part == 0 && real) args.loss[entry] = loss / static_cast<float>(kPool);
-  return sum_of_entry(pulls);
+  largest = max_of_entry(largest);
+  float loss = 0;
+  float sum = 0;
+  float slope[kOwn];
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwn; ++i) {
+    float term = 0;
+    if (bpr) {
+      term = softplus_of_minus(positive - score[i], &slope[i]);
+    } else {
+      slope[i] = expf((score[i] - positive) * inverse - largest);
+    }
+    if (!counts(i)) slope[i] = 0;
+    loss += counts(i) ? term : 0.0F;
+    sum += slope[i];
+  }
+  sum = sum_of_entry(sum);
+  const float all = expf(-largest) + sum;
+  const float scale = bpr ? 1.0F / (static_cast<float>(args.size) * static_cast<float>(kPool))
+                          : inverse / (static_cast<float>(args.size) * all);
+  loss = bpr ? sum_of_entry(loss) / static_cast<float>(kPool) : largest + logf(all);
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwn; ++i)
+    block.pull[task.row][task.part + kPart * i] = scale * slope[i];
+  if (task.part == 0 && real) args.loss[entry] = loss;
+  return scale * sum;
 }
 
 // A thread block for a block of kPool entries and its pool, which are one part.
@@ -340,7 +368,7 @@ __global__ void __launch_bounds__(kLane* kLane)
 }
 
 std::uint32_t num_parts_of(const NeuMfArgs& args) {
-  const std::uint32_t entries = args.pool == kPool ? kPool : kPartEntries;
+  const std::uint32_t entries = args.pool > 1 ? kPool : kPartEntries;
   return (args.size + entries - 1) / entries;
 }
 
@@ -348,14 +376,14 @@ std::uint32_t num_parts_of(const NeuMfArgs& args) {
 
 std::size_t terms_scratch_bytes(const NeuMfArgs& args) {
   const std::size_t parts = std::size_t{num_parts_of(args)} * (args.num_products + args.num_hidden);
-  return (args.pool == kPool ? parts : parts + args.size) * sizeof(float);
+  return (args.pool > 1 ? parts : parts + args.size) * sizeof(float);
 }
 
 void run_terms(const NeuMfArgs& args, void* scratch, Stream stream) {
   const std::uint32_t num_parts = num_parts_of(args);
   const std::uint32_t columns = args.num_products + args.num_hidden;
   auto* const parts = static_cast<float*>(scratch);
-  if (args.pool == kPool) {
+  if (args.pool > 1) {
     neumf_pools<<<num_parts, kThreads, 0, stream>>>(args, parts);
   } else {
     float* const pulls = parts + std::size_t{num_parts} * columns;

@@ -11,7 +11,7 @@ constexpr unsigned kLane = 32;
 constexpr unsigned kAllLanes = 0xffffffffU;
 
 struct BatchView {
-  const BprArgs& args;
+  const LossArgs& args;
 
   __device__ std::size_t positive(std::size_t entry) const { return args.size + entry; }
   __device__ std::size_t negative(std::size_t slot) const {

@@ -28,8 +28,16 @@ constexpr std::uint32_t row_stride(std::uint32_t width) {
 // prefetched.
 constexpr std::size_t kColumnSlack = 16;
 
-// Negatives of a pool, and the entries of a batch that share it.
+// A pool has a multiple of this many negatives, at most kMostPool, and is shared by a block of as
+// many entries of a batch.
 constexpr std::uint32_t kPool = 32;
+constexpr std::uint32_t kMostPool = 512;
+
+// What a pair of a positive and its negatives costs, by their scores s+ and s-.
+enum class LossKind : std::uint8_t {
+  kBpr,      // the mean over the negatives of softplus(s- - s+)
+  kSoftmax,  // log(1 + the sum over the negatives of exp((s- - s+) / temperature))
+};
 
 // out[r] = base_scale[r] * base[r] + factor * sum_scale[r] * sum over the entries e of row r of
 //          column_weight[columns[e]] * in[columns[e]]
@@ -60,26 +68,60 @@ struct GatherArgs {
   bool past_cache = false;  // the fp32 result is too large for the caches: write it past them
 };
 
-// The BPR terms of a batch of `size` entries (user, positive) over rows of `vectors`. With a pool
-// of 1 each entry has its own negative. With a pool of kPool each block of kPool consecutive
-// entries shares kPool negatives, and every entry is paired with those that its user has not seen.
+// The loss terms of a batch of `size` entries (user, positive) over rows of `vectors`, whose dot
+// products are the scores. With a pool of 1 each entry has its own negative, and the loss is BPR.
+// With larger pools each block of `pool` consecutive entries shares `pool` negatives, and every
+// entry is paired with those that its user has not seen.
 //
 // A *slot* is a position in the batch that holds a row: the users first, then the positives, then
 // the negatives, block by block.
-struct BprArgs {
+struct LossArgs {
   const float* vectors = nullptr;
   std::uint32_t stride = 0;                  // of vectors and contributions
   std::uint32_t first_column = 0;            // the model's own columns, a multiple of 8
   std::uint32_t columns = 0;                 // how many: row_stride of its width
   const std::uint32_t* rows = nullptr;       // by slot
-  const std::uint32_t* seen_mask = nullptr;  // by entry, for pools: bit k is set if the pool's k-th
-                                             // negative is one of the user's own items
+  const std::uint32_t* seen_mask = nullptr;  // for pools: by entry pool / 32 words; bit k % 32 of
+                                             // word k / 32 is set if the pool's k-th negative is
+                                             // one of the user's own items
   std::uint32_t size = 0;
-  std::uint32_t pool = 1;          // 1 or kPool
-  float* loss = nullptr;           // by entry: the mean over its negatives of
-                                   // softplus(score_neg - score_pos); seen ones count as zero
+  std::uint32_t pool = 1;  // 1 or a multiple of kPool
+  LossKind kind = LossKind::kBpr;
+  float temperature = 1;           // of kSoftmax
+  float* loss = nullptr;           // by entry; negatives that were seen do not count, and for BPR
+                                   // their terms are zero
   float* contributions = nullptr;  // by slot: the part of it in the gradient of the batch's mean
                                    // loss for its row
+  float* scratch = nullptr;  // CPU, pools: pool_scratch(pool, columns) floats of the thread's own
+};
+
+// Room for the negatives by column, and for the pulls of kPool entries.
+constexpr std::size_t pool_scratch(std::uint32_t pool, std::uint32_t columns) {
+  return std::size_t{pool} * (columns + kPool);
+}
+
+// out[r] = in[r] / |in[r]| for the model's columns of rows that are needed; a row of zeros stays.
+struct NormaliseArgs {
+  const float* in = nullptr;
+  float* out = nullptr;
+  float* inverse_norms = nullptr;        // out: by row, 1 / |in[r]|, 0 for a row of zeros
+  const std::uint8_t* needed = nullptr;  // by row; null: all are
+  std::uint32_t stride = 0;
+  std::uint32_t first_column = 0;  // as in LossArgs
+  std::uint32_t columns = 0;
+};
+
+// in_gradient[r] = inverse_norms[r] * (gradient[r] - (gradient[r] . out[r]) * out[r]); zero for
+// rows that are not needed.
+struct NormaliseBackArgs {
+  const float* out = nullptr;  // as NormaliseArgs left it
+  const float* inverse_norms = nullptr;
+  const std::uint8_t* needed = nullptr;
+  const float* gradient = nullptr;
+  float* in_gradient = nullptr;
+  std::uint32_t stride = 0;
+  std::uint32_t first_column = 0;
+  std::uint32_t columns = 0;
 };
 
 // The steps made and their losses; one record for each model side by side.
@@ -105,7 +147,7 @@ struct AdamArgs {
   float* moment2 = nullptr;
   const float* gradient = nullptr;
   std::uint32_t stride = 0;
-  std::uint32_t first_column = 0;  // as in BprArgs
+  std::uint32_t first_column = 0;  // as in LossArgs
   std::uint32_t columns = 0;
   const std::uint16_t* sizes = nullptr;          // by row
   const std::uint64_t* batch_offsets = nullptr;  // slots of row r in the batch: [r], [r + 1];
@@ -152,14 +194,17 @@ struct NeuMfArgs;  // kernels/neumf.h
 struct Kernels {
   const char* name;  // "plain", "avx2" or "avx512"
   void (*gather_rows)(const GatherArgs& args, std::size_t begin_row, std::size_t end_row);
-  void (*bpr_pairs)(const BprArgs& args, std::size_t begin_entry, std::size_t end_entry);
-  void (*bpr_pools)(const BprArgs& args, std::size_t begin_block, std::size_t end_block);
+  void (*loss_pairs)(const LossArgs& args, std::size_t begin_entry, std::size_t end_entry);
+  void (*loss_pools)(const LossArgs& args, std::size_t begin_block, std::size_t end_block);
   double (*adam_rows)(const AdamArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*rank_block)(const RankArgs& args);
   void (*activate_rows)(const ActivateArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*activate_back_rows)(const ActivateBackArgs& args, std::size_t begin_row,
                              std::size_t end_row);
   void (*split_rows)(const SplitArgs& args, std::size_t begin_row, std::size_t end_row);
+  void (*normalise_rows)(const NormaliseArgs& args, std::size_t begin_row, std::size_t end_row);
+  void (*normalise_back_rows)(const NormaliseBackArgs& args, std::size_t begin_row,
+                              std::size_t end_row);
   void (*neumf_pairs)(const NeuMfArgs& args, std::size_t begin_entry, std::size_t end_entry);
   void (*neumf_pools)(const NeuMfArgs& args, std::size_t begin_block, std::size_t end_block);
 };

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "model/cosine.h"
 
 namespace bet {
 
@@ -19,6 +20,18 @@ namespace {
 constexpr std::array<const BackboneKind*, 4> kBackbones = {&kMf, &kLightGcn, &kNgcf, &kNcf};
 
 }  // namespace
+
+std::vector<LossOptions> ModelOptions::losses_of(std::size_t num_models) const {
+  std::vector<LossOptions> all = losses;
+  all.resize(num_models, losses.back());
+  return all;
+}
+
+Ranking ranking_of(const at::Tensor& vectors, std::span<const ModelColumns> models,
+                   ScoreKind score) {
+  return {score == ScoreKind::kDot ? vectors : normalised(vectors, models),
+          {models.begin(), models.end()}};
+}
 
 Ranking side_by_side(std::span<const Ranking> models) {
   if (models.size() == 1) return models[0];

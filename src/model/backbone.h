@@ -13,6 +13,7 @@
 #include "model/batch.h"
 #include "model/executor.h"
 #include "model/graph.h"
+#include "model/loss_options.h"
 #include "model/model_parameters.h"
 #include "model/propagation.h"
 #include "model/scoring.h"
@@ -26,6 +27,10 @@ struct ModelOptions {
   std::optional<double> l2;  // of the squared rows of a batch, over its size; none: the backbone's
   std::uint64_t seed = 1;
   std::uint32_t dim = 128;  // full embedding size, and the width of dense layers
+  // Of the models side by side; the last one is that of all that follow.
+  std::vector<LossOptions> losses = {LossOptions()};
+
+  std::vector<LossOptions> losses_of(std::size_t num_models) const;
 };
 
 // A step in progress. `batch` is drawn concurrently with the step: on the GPU it may be read only
@@ -41,6 +46,10 @@ struct Ranking {
   at::Tensor vectors;           // float [users + items, some stride]
   std::vector<Scoring> models;  // by model: which of its columns make a score, and how
 };
+
+// The ranking by dot products or cosines of the models' own columns of `vectors`.
+Ranking ranking_of(const at::Tensor& vectors, std::span<const ModelColumns> models,
+                   ScoreKind score);
 
 // The ranking of all models from the rankings of each; the columns of each begin at 0.
 Ranking side_by_side(std::span<const Ranking> models);

@@ -9,8 +9,9 @@
 namespace bet {
 
 // A batch of (user, positive item) entries with their negatives, as rows of the joint table: items
-// are offset by the number of users. With a pool of 1 each entry has its own negative; with kPool,
-// blocks of kPool entries share kPool negatives. Reused from step to step; tensors on one device.
+// are offset by the number of users. With a pool of 1 each entry has its own negative; with larger
+// ones, multiples of kPool, blocks of `pool` entries share `pool` negatives. Reused from step to
+// step; tensors on one device.
 class Batch {
  public:
   // Room for `size` entries over a table of `num_rows` rows.
@@ -24,7 +25,8 @@ class Batch {
   std::uint32_t num_slots() const { return static_cast<std::uint32_t>(rows.size(0)); }
 
   at::Tensor rows;  // int32, by slot
-  // int32, by entry: bit k is set if the user has an interaction with the pool's k-th negative.
+  // int32, by entry pool / kPool words: bit k % 32 of word k / 32 is set if the user has an
+  // interaction with the pool's k-th negative.
   at::Tensor seen_mask;
 
   // The slots of row r are slots[offsets[r]] to slots[offsets[r + 1]], in ascending order, so that

@@ -71,23 +71,52 @@ void gather_kept_rows(const GatherArgs& args, std::size_t begin, std::size_t end
   kernels().gather_rows(sparse, begin, end);
 }
 
-// Marks which negatives of a block's pool its entries' users have seen: the pool is written into a
-// table by item, in which the users' items are looked up.
-void mark_seen(const DrawArgs& args, std::size_t block, std::vector<std::uint32_t>& pool_bits) {
-  const std::uint32_t* const pool = args.rows + 2 * std::size_t{args.size} + block * kPool;
-  for (std::uint32_t k = 0; k < kPool; ++k) {
-    pool_bits[pool[k] - args.num_users] |= std::uint32_t{1} << k;
+// The positions of each item in a block's pool. An item may be drawn more than once: `next` leads
+// from one of its positions to another.
+class PoolPositions {
+ public:
+  PoolPositions(std::uint32_t num_items, std::uint32_t pool)
+      : first_(num_items, kNone), next_(pool) {}
+
+  void set(std::uint32_t item, std::uint32_t position) {
+    next_[position] = first_[item];
+    first_[item] = static_cast<std::uint16_t>(position);
   }
-  const std::size_t end = std::min<std::size_t>((block + 1) * kPool, args.size);
-  for (std::size_t entry = block * kPool; entry < end; ++entry) {
-    const std::uint32_t user = args.rows[entry];
-    std::uint32_t seen = 0;
-    for (std::uint64_t e = args.offsets[user]; e < args.offsets[user + 1]; ++e) {
-      seen |= pool_bits[args.columns[e] - args.num_users];
+  void clear(std::uint32_t item) { first_[item] = kNone; }
+
+  // Sets the bits of the item's positions.
+  void mark(std::uint32_t item, std::uint32_t* mask) const {
+    for (std::uint16_t position = first_[item]; position != kNone; position = next_[position]) {
+      mask[position / 32] |= std::uint32_t{1} << position % 32;
     }
-    args.seen_mask[entry] = seen;
   }
-  for (std::uint32_t k = 0; k < kPool; ++k) pool_bits[pool[k] - args.num_users] = 0;
+
+ private:
+  static constexpr std::uint16_t kNone = 0xffff;
+  static_assert(kMostPool <= kNone);
+  std::vector<std::uint16_t> first_;  // by item
+  std::vector<std::uint16_t> next_;   // by position
+};
+
+// Draws a block's pool and marks which of its negatives the users of its entries have seen.
+void draw_pool(const DrawArgs& args, std::size_t block, PoolPositions& positions) {
+  std::uint32_t* const pool = args.rows + 2 * std::size_t{args.size} + block * args.pool;
+  for (std::uint32_t k = 0; k < args.pool; ++k) {
+    const auto slot = static_cast<std::uint32_t>(block * args.pool + k);
+    pool[k] = draw::pool_item(args, args.record->steps, slot);
+    positions.set(pool[k] - args.num_users, k);
+  }
+  const std::uint32_t words = args.pool / 32;
+  const std::size_t end = std::min<std::size_t>((block + 1) * args.pool, args.size);
+  for (std::size_t entry = block * args.pool; entry < end; ++entry) {
+    const std::uint32_t user = args.rows[entry];
+    std::uint32_t* const mask = args.seen_mask + entry * words;
+    std::fill_n(mask, words, 0U);
+    for (std::uint64_t e = args.offsets[user]; e < args.offsets[user + 1]; ++e) {
+      positions.mark(args.columns[e] - args.num_users, mask);
+    }
+  }
+  for (std::uint32_t k = 0; k < args.pool; ++k) positions.clear(pool[k] - args.num_users);
 }
 
 class CpuLoop final : public Executor::Loop {
@@ -130,15 +159,12 @@ class CpuExecutor final : public Executor {
       }
     });
     if (args.pool == 1) return;
-    const std::int64_t num_blocks = (args.size + kPool - 1) / kPool;
-    at::parallel_for(0, num_blocks, kGrain / kPool, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<std::uint32_t> pool_bits(args.num_items);
+    const auto num_blocks = static_cast<std::int64_t>((args.size + args.pool - 1) / args.pool);
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / args.pool);
+    at::parallel_for(0, num_blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+      PoolPositions positions(args.num_items, args.pool);
       for (std::int64_t block = begin; block < end; ++block) {
-        for (std::uint32_t k = 0; k < kPool; ++k) {
-          const auto slot = static_cast<std::uint32_t>(block) * kPool + k;
-          args.rows[2 * std::size_t{args.size} + slot] = draw::pool_item(args, step, slot);
-        }
-        mark_seen(args, static_cast<std::size_t>(block), pool_bits);
+        draw_pool(args, static_cast<std::size_t>(block), positions);
       }
     });
   }

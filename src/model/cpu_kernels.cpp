@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/error.h"
 #include "model/parallel_chunks.h"
 
 namespace bet::cpu {
@@ -25,8 +26,7 @@ void over_rows(void (*kernel)(const Args& args, std::size_t begin_row, std::size
 class BatchParts {
  public:
   BatchParts(std::uint32_t size, std::uint32_t pool)
-      : total_(pool == kPool ? (size + kPool - 1) / kPool : size),
-        grain_(pool == kPool ? 8 : 512) {}
+      : total_((size + pool - 1) / pool), grain_(pool == 1 ? 512 : std::max(1U, 256 / pool)) {}
 
   std::int64_t count() const { return static_cast<std::int64_t>((total_ + grain_ - 1) / grain_); }
   std::size_t begin(std::int64_t part) const { return static_cast<std::size_t>(part) * grain_; }
@@ -36,6 +36,17 @@ class BatchParts {
   std::size_t total_;
   std::size_t grain_;
 };
+
+// LossArgs::scratch; null where each entry has its own negative.
+float* scratch_of_thread(std::uint32_t pool, std::uint32_t columns) {
+  if (pool == 1) return nullptr;
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  static thread_local std::vector<float> memory;
+  const std::size_t floats = pool_scratch(pool, columns) + kLine;
+  if (memory.size() < floats) memory.resize(floats);
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  return memory.data() + (64 - address % 64) % 64 / sizeof(float);
+}
 
 }  // namespace
 
@@ -51,22 +62,35 @@ void run_rows(const SplitArgs& args, std::size_t num_rows) {
   over_rows(kernels().split_rows, args, num_rows);
 }
 
-void run_terms(const BprArgs& args) {
-  const auto terms = args.pool == kPool ? kernels().bpr_pools : kernels().bpr_pairs;
+void run_rows(const NormaliseArgs& args, std::size_t num_rows) {
+  over_rows(kernels().normalise_rows, args, num_rows);
+}
+
+void run_rows(const NormaliseBackArgs& args, std::size_t num_rows) {
+  over_rows(kernels().normalise_back_rows, args, num_rows);
+}
+
+void run_terms(const LossArgs& args) {
+  const auto terms = args.pool > 1 ? kernels().loss_pools : kernels().loss_pairs;
   const BatchParts parts(args.size, args.pool);
-  parallel_chunks(parts.count(),
-                  [&](std::int64_t part) { terms(args, parts.begin(part), parts.end(part)); });
+  parallel_chunks(parts.count(), [&](std::int64_t part) {
+    LossArgs own = args;
+    own.scratch = scratch_of_thread(args.pool, args.columns);
+    terms(own, parts.begin(part), parts.end(part));
+  });
 }
 
 // The parts are the same for any number of threads, and so is the sum of their gradients of the
 // head.
 void run_terms(const NeuMfArgs& args) {
-  const auto terms = args.pool == kPool ? kernels().neumf_pools : kernels().neumf_pairs;
+  BET_CHECK(args.pool == 1 || args.pool == kPool, "NeuMF's terms with pools of ", args.pool);
+  const auto terms = args.pool > 1 ? kernels().neumf_pools : kernels().neumf_pairs;
   const BatchParts parts(args.size, args.pool);
   const std::size_t columns = std::size_t{args.num_products} + args.num_hidden;
   std::vector<float> to_head(static_cast<std::size_t>(parts.count()) * columns);
   parallel_chunks(parts.count(), [&](std::int64_t part) {
     NeuMfArgs own = args;
+    own.scratch = scratch_of_thread(args.pool, args.num_products + args.num_hidden);
     own.head_gradient = to_head.data() + static_cast<std::size_t>(part) * columns;
     terms(own, parts.begin(part), parts.end(part));
   });

@@ -12,8 +12,10 @@ namespace bet::cpu {
 void run_rows(const ActivateArgs& args, std::size_t num_rows);
 void run_rows(const ActivateBackArgs& args, std::size_t num_rows);
 void run_rows(const SplitArgs& args, std::size_t num_rows);
+void run_rows(const NormaliseArgs& args, std::size_t num_rows);
+void run_rows(const NormaliseBackArgs& args, std::size_t num_rows);
 
-void run_terms(const BprArgs& args);
+void run_terms(const LossArgs& args);
 void run_terms(const NeuMfArgs& args);
 
 }  // namespace bet::cpu

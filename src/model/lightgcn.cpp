@@ -1,5 +1,5 @@
 #include "model/backbone.h"
-#include "model/bpr_loss.h"
+#include "model/batch_loss.h"
 
 namespace bet {
 namespace {
@@ -7,27 +7,28 @@ namespace {
 // LightGCN (He et al., SIGIR'20): the mean of the table and of its three propagations.
 class LightGcn final : public Backbone {
  public:
-  LightGcn(const Graph& graph, RowPrecision precision) : graph_(graph), precision_(precision) {}
+  LightGcn(const ModelOptions& options, const Graph& graph) : options_(options), graph_(graph) {}
 
   at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     const at::Tensor vectors =
-        propagate(parameters.values, graph_, precision_, &pass.batch.touched);
+        propagate(parameters.values, graph_, options_.precision, &pass.batch.touched);
     pass.executor.join();
-    return bpr_loss(vectors, parameters.models, pass.batch);
+    return batch_loss(vectors, parameters.models, pass.batch,
+                      options_.losses_of(parameters.models.size()));
   }
 
   Ranking ranking(const ModelParameters& parameters) const override {
-    return {propagate(parameters.values, graph_, precision_),
-            {parameters.models.begin(), parameters.models.end()}};
+    return ranking_of(propagate(parameters.values, graph_, options_.precision), parameters.models,
+                      options_.losses[0].score);
   }
 
  private:
+  ModelOptions options_;
   const Graph& graph_;
-  RowPrecision precision_;
 };
 
 std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) {
-  return std::make_unique<LightGcn>(graph, options.precision);
+  return std::make_unique<LightGcn>(options, graph);
 }
 
 }  // namespace

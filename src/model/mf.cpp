@@ -1,5 +1,5 @@
 #include "model/backbone.h"
-#include "model/bpr_loss.h"
+#include "model/batch_loss.h"
 
 namespace bet {
 namespace {
@@ -7,18 +7,24 @@ namespace {
 // Matrix factorisation: a score is the dot product of two rows of the table.
 class Mf final : public Backbone {
  public:
+  explicit Mf(const ModelOptions& options) : options_(options) {}
+
   at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     pass.executor.join();
-    return bpr_loss(parameters.values, parameters.models, pass.batch);
+    return batch_loss(parameters.values, parameters.models, pass.batch,
+                      options_.losses_of(parameters.models.size()));
   }
 
   Ranking ranking(const ModelParameters& parameters) const override {
-    return {parameters.values, {parameters.models.begin(), parameters.models.end()}};
+    return ranking_of(parameters.values, parameters.models, options_.losses[0].score);
   }
+
+ private:
+  ModelOptions options_;
 };
 
-std::unique_ptr<Backbone> make(const ModelOptions& /*options*/, const Graph& /*graph*/) {
-  return std::make_unique<Mf>();
+std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& /*graph*/) {
+  return std::make_unique<Mf>(options);
 }
 
 }  // namespace

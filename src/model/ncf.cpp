@@ -190,7 +190,8 @@ bool is_large(const Batch& batch, const at::Tensor& by_slot) {
 class NcfLoss : public torch::autograd::Function<NcfLoss> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& values,
-                            const at::Tensor& weights, const Shape& shape, const Batch* batch) {
+                            const at::Tensor& weights, const Shape& shape, const Batch* batch,
+                            const LossOptions& options) {
     const bool by_slot = is_by_slot(*batch);
     const Sides sides = by_slot ? make_sides({shape.layout, shape.size, batch->size()}, values,
                                              batch->rows, weights)
@@ -212,6 +213,8 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     args.seen_mask = u32_data(batch->seen_mask);
     args.size = batch->size();
     args.pool = batch->pool();
+    args.kind = options.kind;
+    args.temperature = static_cast<float>(options.temperature);
     args.loss = terms.data_ptr<float>();
     args.contributions = contributions.data_ptr<float>();
     args.head_gradient = head_gradient.data_ptr<float>();
@@ -252,7 +255,7 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
     layout.hidden(weights_gradient).copy_(head.slice(0, sides.products));
     const at::Tensor values_gradient =
         by_slot ? batch->sum_slots(rows, factor, is_large(*batch, rows)) : rows;
-    return {values_gradient, weights_gradient, at::Tensor(), at::Tensor()};
+    return {values_gradient, weights_gradient, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
@@ -261,7 +264,10 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
 class Ncf final : public Backbone {
  public:
   Ncf(const ModelOptions& options, const Graph& graph)
-      : dim_(options.dim), layout_{row_stride(options.dim)}, num_users_(graph.num_users) {}
+      : options_(options),
+        dim_(options.dim),
+        layout_{row_stride(options.dim)},
+        num_users_(graph.num_users) {}
 
   ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const override {
     const TableShape& shape = plans[0].shape();
@@ -292,12 +298,13 @@ class Ncf final : public Backbone {
 
   at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
     pass.executor.join();
+    const std::vector<LossOptions> options = options_.losses_of(parameters.models.size());
     std::vector<at::Tensor> losses;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const Shape shape = {layout_, size_of(parameters.models[model]), num_users_};
       losses.push_back(NcfLoss::apply(parameters.values_of(model),
                                       parameters.weights[static_cast<std::int64_t>(model)], shape,
-                                      &pass.batch));
+                                      &pass.batch, options[model]));
     }
     return losses.size() == 1 ? losses[0] : at::cat(losses);
   }
@@ -346,6 +353,7 @@ class Ncf final : public Backbone {
  private:
   static std::int64_t size_of(const ModelColumns& columns) { return columns.width / 2; }
 
+  ModelOptions options_;
   std::uint32_t dim_;
   Layout layout_;
   std::int64_t num_users_;

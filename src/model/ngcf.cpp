@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "model/backbone.h"
-#include "model/bpr_loss.h"
+#include "model/batch_loss.h"
 #include "model/dense_product.h"
 #include "model/dense_weights.h"
 #include "model/tensor_pointers.h"
@@ -256,7 +256,7 @@ class NgcfVectors : public torch::autograd::Function<NgcfVectors> {
 // whatever their weights.
 class Ngcf final : public Backbone {
  public:
-  Ngcf(const ModelOptions& options, const Graph& graph) : dim_(options.dim) {
+  Ngcf(const ModelOptions& options, const Graph& graph) : options_(options), dim_(options.dim) {
     network_.graph = &graph;
     network_.layout.stride = row_stride(options.dim);
     const at::Tensor degrees = graph.offsets.slice(0, 1) - graph.offsets.slice(0, 0, -1);
@@ -289,10 +289,12 @@ class Ngcf final : public Backbone {
       vectors.push_back(vectors_of(parameters, model, pass.record));
     }
     pass.executor.join();
+    const std::vector<LossOptions> options = options_.losses_of(vectors.size());
     std::vector<at::Tensor> losses;
-    for (const at::Tensor& of_model : vectors) {
-      const ModelColumns all = {0, static_cast<std::uint32_t>(of_model.size(1))};
-      losses.push_back(bpr_loss(of_model, std::span(&all, 1), pass.batch));
+    for (std::size_t model = 0; model < vectors.size(); ++model) {
+      const ModelColumns all = {0, static_cast<std::uint32_t>(vectors[model].size(1))};
+      losses.push_back(batch_loss(vectors[model], std::span(&all, 1), pass.batch,
+                                  std::span(&options[model], 1)));
     }
     return losses.size() == 1 ? losses[0] : at::cat(losses);
   }
@@ -301,7 +303,8 @@ class Ngcf final : public Backbone {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor vectors = vectors_of(parameters, model, nullptr);
-      models.push_back({vectors, {Scoring(0, static_cast<std::uint32_t>(vectors.size(1)))}});
+      const ModelColumns all = {0, static_cast<std::uint32_t>(vectors.size(1))};
+      models.push_back(ranking_of(vectors, std::span(&all, 1), options_.losses[0].score));
     }
     return side_by_side(models);
   }
@@ -328,6 +331,7 @@ class Ngcf final : public Backbone {
                               record);
   }
 
+  ModelOptions options_;
   std::uint32_t dim_;
   Network network_;
 };

@@ -70,7 +70,8 @@ void set_schedule(FitOptions& options) {
             " is for --schedule paper; the learning rate of --schedule fast falls to zero, and "
             "always does so to the end");
   options.batches = options.batches.value_or(schedule.batch_kind);
-  options.shared_negatives = options.shared_negatives.value_or(schedule.pool != 1);
+  options.negatives = options.negatives.value_or(schedule.pool);
+  if (options.loss == LossKind::kSoftmax) options.temperature = options.temperature.value_or(1);
   options.learning_rate = options.learning_rate.value_or(schedule.learning_rate);
   options.max_steps = options.max_steps.value_or(schedule.max_steps);
   options.measure_steps = options.measure_steps.value_or(schedule.measure_steps);
@@ -78,6 +79,22 @@ void set_schedule(FitOptions& options) {
   if (schedule.batch_size > 0) {
     options.batch_size = options.batch_size.value_or(schedule.batch_size);
   }
+}
+
+void check_loss(const FitOptions& options, const BackboneKind& backbone) {
+  const std::uint32_t negatives = options.negatives.value();
+  BET_CHECK(negatives == 1 || (negatives > 0 && negatives % kPool == 0 && negatives <= kMostPool),
+            "--negatives ", negatives, ": there are own, and pools of 32, 64, 96 .. ", kMostPool);
+  BET_CHECK(backbone.dot_product || negatives <= kPool, "--negatives ", negatives, ": ",
+            options.backbone, " has own ones, or pools of ", kPool);
+  BET_CHECK(backbone.dot_product || options.score == ScoreKind::kDot,
+            "--score cosine: the scores of ", options.backbone, " are not those of two vectors");
+  const bool softmax = options.loss == LossKind::kSoftmax;
+  BET_CHECK(!softmax || negatives > 1,
+            "--loss softmax compares a positive with shared negatives; --negatives own has none");
+  BET_CHECK(softmax || !options.temperature, "--temperature is for --loss softmax");
+  BET_CHECK(!softmax || options.temperature.value() > 0, "--temperature ",
+            options.temperature.value_or(0), " must be positive");
 }
 
 }  // namespace
@@ -88,6 +105,7 @@ FitOptions with_defaults(FitOptions options) {
   check_budget_use(options, method.budget);
   set_sizes(options, method, backbone);
   set_schedule(options);
+  check_loss(options, backbone);
   if (method.set_defaults != nullptr) {
     method.set_defaults(options.search, options.effort, backbone);
   }
@@ -107,7 +125,8 @@ RetrainingOptions retraining_options(const FitOptions& resolved) {
   schedule.max_steps = resolved.max_steps.value();
   schedule.measure_steps = resolved.measure_steps.value();
   schedule.batch_kind = resolved.batches.value();
-  schedule.pool = resolved.shared_negatives.value() ? kPool : 1;
+  schedule.pool = resolved.negatives.value();
+  training.model.losses = {{resolved.loss, resolved.temperature.value_or(1), resolved.score}};
   training.model.backbone = resolved.backbone;
   training.model.seed = resolved.seed;
   training.model.dim = resolved.dim;

@@ -8,6 +8,7 @@
 #include "base/precision.h"
 #include "data/training_part.h"
 #include "kernels/batch_draw.h"
+#include "model/loss_options.h"
 #include "model/row_precision.h"
 #include "plan/budget.h"
 #include "run/data_options.h"
@@ -29,7 +30,10 @@ struct FitOptions {
   Effort effort = Effort::kNormal;
   std::string schedule;  // "fast" or "paper"; empty: not given
   std::optional<BatchKind> batches;
-  std::optional<bool> shared_negatives;
+  LossKind loss = LossKind::kBpr;
+  std::optional<double> temperature;  // of the softmax
+  ScoreKind score = ScoreKind::kDot;
+  std::optional<std::uint32_t> negatives;  // of a pool; 1: each pair has its own
   std::optional<double> learning_rate;
   std::optional<std::uint64_t> max_steps;
   std::optional<std::uint64_t> measure_steps;

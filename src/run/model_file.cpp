@@ -118,11 +118,14 @@ FileContents file_contents(const TrainedModel& trained, const ExportChoice& choi
   model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
   model.layers = model.serving == Serving::kGraph ? static_cast<std::uint8_t>(kind.layers) : 0;
   model.precision = choice.precision;
+  model.score = options.score;
   model.max_dim = options.dim;
 
   const Graph graph = make_graph(trained.split, options.final_part);
   ModelOptions exact = retraining_options(options).model;
   exact.precision = RowPrecision::kFloat32;
+  // Rows and vectors are stored as they are; whoever scores by cosines divides by their lengths.
+  exact.losses[0].score = ScoreKind::kDot;
   const auto backbone = make_backbone(exact, graph);
   contents.rows = rows_to_store(*backbone, trained.parameters, choice);
   const StoredRows& rows = contents.rows;

@@ -75,6 +75,53 @@ void add_method_rows(Table& table) {
       [](auto& o) -> auto& { return o.effort; }));
 }
 
+// "own" and "shared" are what there was before pools of several sizes.
+Option<Row> negatives_row() {
+  const OptionAbout about = training_about(
+      "negatives",
+      "own: one for each pair; 32 (or shared), 64 .. 512: a pool for every block of as many pairs");
+  return {.name = about.name,
+          .group = about.group,
+          .affects = about.affects,
+          .help = about.help,
+          .set =
+              [](Row& options, const std::string& text) {
+                options.negatives = text == "own"      ? 1
+                                    : text == "shared" ? kPool
+                                                       : OptionText<std::uint32_t>::parse(text);
+              },
+          .get = [](const Row& options) -> std::optional<std::string> {
+            if (!options.negatives) return std::nullopt;
+            if (*options.negatives == 1) return "own";
+            return *options.negatives == kPool ? "shared" : std::to_string(*options.negatives);
+          }};
+}
+
+// The same option, which is set only where it is not the first of its choices: runs of versions
+// without it keep their identity.
+Option<Row> hidden_if_default(Option<Row> option) {
+  option.get = [get = std::move(option.get),
+                first = option.choices.at(0)](const Row& options) -> std::optional<std::string> {
+    const std::optional<std::string> value = get(options);
+    return value == first ? std::nullopt : value;
+  };
+  return option;
+}
+
+void add_loss_rows(Table& table) {
+  table.push_back(hidden_if_default(make_choice<Row, LossKind>(
+      training_about("loss", "bpr, or softmax: of a positive among shared negatives"),
+      {{"bpr", LossKind::kBpr}, {"softmax", LossKind::kSoftmax}},
+      [](auto& o) -> auto& { return o.loss; })));
+  table.push_back(make_option<Row>(
+      training_about("temperature", "that scores are divided by in the softmax (default 1)"),
+      [](auto& o) -> auto& { return o.temperature; }));
+  table.push_back(hidden_if_default(make_choice<Row, ScoreKind>(
+      training_about("score", "dot or cosine: how two vectors make a score; not for ncf"),
+      {{"dot", ScoreKind::kDot}, {"cosine", ScoreKind::kCosine}},
+      [](auto& o) -> auto& { return o.score; })));
+}
+
 void add_schedule_rows(Table& table) {
   table.push_back(make_option<Row>(
                       training_about("schedule", "fast or paper (default: the effort's)"),
@@ -84,9 +131,7 @@ void add_schedule_rows(Table& table) {
       training_about("batches", "users or interactions: what batches draw uniformly"),
       {{"users", BatchKind::kUsers}, {"interactions", BatchKind::kInteractions}},
       [](auto& o) -> auto& { return o.batches; }));
-  table.push_back(make_choice<Row, bool>(
-      training_about("negatives", "own: one for each pair; shared: 32 for every 32 pairs"),
-      {{"own", false}, {"shared", true}}, [](auto& o) -> auto& { return o.shared_negatives; }));
+  table.push_back(negatives_row());
   table.push_back(make_option<Row>(
       training_about("learning-rate", "learning rate of the first step"),
       [](auto& o) -> auto& { return o.learning_rate; }));
@@ -202,6 +247,7 @@ Table make_table() {
   add_data_rows(0, kDataRowsSetAlways);
   add_method_rows(table);
   add_schedule_rows(table);
+  add_loss_rows(table);
   add_file_rows(table);
   add_model_rows(table);
   add_search_rows(table);

@@ -14,9 +14,9 @@ void decode(const RowSection& rows, std::uint32_t row, std::uint32_t width,
 
 }  // namespace
 
-DotScorer::DotScorer(RowSection users, RowSection items, const NormSection& norms,
+DotScorer::DotScorer(RowSection users, RowSection items, const ScorerInput& input,
                      std::vector<float> values)
-    : VectorScorer(norms),
+    : VectorScorer(input.norms, input.header.score),
       values_(std::move(values)),
       users_(std::move(users)),
       items_(std::move(items)),
@@ -45,7 +45,7 @@ void DotScorer::score_query(Scratch& scratch) const {
 }
 
 std::unique_ptr<const Scorer> make_dot_scorer(const ScorerInput& input) {
-  return std::make_unique<const DotScorer>(input.users, input.items, input.norms);
+  return std::make_unique<const DotScorer>(input.users, input.items, input);
 }
 
 }  // namespace bet

@@ -12,7 +12,7 @@ namespace bet {
 class DotScorer final : public VectorScorer {
  public:
   // `values`: the memory that the rows are views of, where that is not the file.
-  DotScorer(RowSection users, RowSection items, const NormSection& norms,
+  DotScorer(RowSection users, RowSection items, const ScorerInput& input,
             std::vector<float> values = {});
 
   std::uint32_t dimension() const override { return width_; }

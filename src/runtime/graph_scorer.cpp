@@ -117,7 +117,7 @@ void gather_scores(const InteractionSection& interactions, int layers, Scratch& 
 class GraphScorer final : public VectorScorer {
  public:
   explicit GraphScorer(const ScorerInput& input)
-      : VectorScorer(input.norms),
+      : VectorScorer(input.norms, input.header.score),
         users_(input.users),
         items_(input.items),
         interactions_(input.interactions),

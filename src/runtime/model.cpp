@@ -52,7 +52,7 @@ class Model::Impl {
     item_rows_ = RowSection(parts_.section(SectionKind::kItemRows), header.num_items,
                             header.row_form(), "item rows");
     row_width_ = std::max(user_rows_.width(), item_rows_.width());
-    norms_ = NormSection(parts_.section(SectionKind::kItemNorms), header.num_items);
+    norms_ = NormSection(parts_.section(SectionKind::kItemNorms), header.num_items, header.score);
     if (parts_.has(SectionKind::kInteractions)) {
       interactions_ = InteractionSection(parts_.section(SectionKind::kInteractions),
                                          header.num_users, header.num_items);
@@ -303,6 +303,7 @@ Model::Summary Model::summary() const {
   Summary summary;
   summary.backbone = header.traits().name;
   summary.serving = kServingNames[static_cast<std::size_t>(header.serving)];
+  summary.score = kScoreNames[static_cast<std::size_t>(header.score)];
   summary.precision = precision_name(header.precision);
   summary.layout = kLayoutNames[static_cast<std::size_t>(header.layout)];
   summary.file_bytes = impl_->file_bytes_;

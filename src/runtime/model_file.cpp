@@ -60,6 +60,9 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
             : fixed ? header.layers == traits.layers
                     : header.layers >= 1 && header.layers <= kMostLayers,
             "header: impossible number of layers ", int{header.layers});
+  header.score = ScoreKind{choice(reader, "score", kScoreNames.size())};
+  BET_CHECK(header.score == ScoreKind::kDot || traits.dot_product, "header: cosines of ",
+            traits.name, ", whose scores are not those of two vectors");
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
   return header;
 }
@@ -187,6 +190,7 @@ std::string assemble_file(const FileHeader& header,
   append(head, header.precision);
   append(head, header.layout);
   append(head, header.layers);
+  append(head, header.score);
   head.resize(kHeader);
   std::uint64_t at = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) {

@@ -8,6 +8,7 @@
 
 #include "base/backbone_traits.h"
 #include "base/precision.h"
+#include "base/score_kind.h"
 #include "runtime/bytes.h"
 #include "runtime/row_section.h"
 
@@ -42,6 +43,7 @@ struct FileHeader {
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
+  ScoreKind score = ScoreKind::kDot;
 
   const BackboneTraits& traits() const { return backbone_traits(backbone); }
   // The largest size that a row may have.

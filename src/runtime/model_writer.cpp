@@ -80,12 +80,17 @@ FileHeader header_of(const ModelToWrite& model) {
   header.precision = model.precision;
   header.layout = model.layout;
   header.layers = model.layers;
+  header.score = model.score;
   return header;
 }
 
 std::string encode_norms(const ModelToWrite& model, std::span<const std::uint32_t> order) {
   std::string norms;
   for (const std::uint32_t index : order) {
+    if (model.score == ScoreKind::kCosine) {
+      append(norms, model.item_norms[index]);
+      continue;
+    }
     append(norms, float_to_half(std::min(model.item_norms[index], 65'504.0F)));
   }
   return norms;

@@ -28,6 +28,7 @@ struct ModelToWrite {
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
+  ScoreKind score = ScoreKind::kDot;
   std::uint8_t layers = 0;    // propagation layers of serving by graph; ngcf: 3
   std::uint32_t max_dim = 0;  // --dim, also of the vectors of ngcf, which may be 4 times as long
   SideToWrite users, items;

@@ -181,7 +181,7 @@ std::unique_ptr<const Scorer> make_ngcf_scorer(const ScorerInput& input) {
   const std::size_t of_users = std::size_t{header.num_users} * columns;
   RowSection users(all.first(of_users), header.num_users, columns);
   RowSection items(all.subspan(of_users), header.num_items, columns);
-  return std::make_unique<const DotScorer>(std::move(users), std::move(items), input.norms,
+  return std::make_unique<const DotScorer>(std::move(users), std::move(items), input,
                                            std::move(vectors));
 }
 

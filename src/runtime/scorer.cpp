@@ -1,6 +1,7 @@
 #include "runtime/scorer.h"
 
 #include <array>
+#include <cmath>
 
 namespace bet {
 namespace {
@@ -18,16 +19,28 @@ constexpr std::array<ScorerKind, 3> kScorers = {{
     {BackboneId::kNcf, Serving::kVectors, make_ncf_scorer},
 }};
 
+float length_of(const std::vector<float>& vector) {
+  double squares = 0;
+  for (const float value : vector) squares += double{value} * value;
+  return static_cast<float>(std::sqrt(squares));
+}
+
 }  // namespace
+
+void VectorScorer::finish_scores(Scratch& scratch) const {
+  if (score_ == ScoreKind::kCosine) norms_.to_cosines(length_of(scratch.query), scratch.scores);
+}
 
 void VectorScorer::score_for_user(std::uint32_t user, Scratch& scratch) const {
   user_vector(user, scratch);
   score_query(scratch);
+  finish_scores(scratch);
 }
 
 void VectorScorer::score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const {
   mean_vector(items, scratch);
   score_query(scratch);
+  finish_scores(scratch);
 }
 
 void VectorScorer::score_similar(std::uint32_t item, Scratch& scratch) const {
@@ -42,7 +55,8 @@ float VectorScorer::score(std::uint32_t user, std::uint32_t item, Scratch& scrat
   item_vector(item, scratch);
   float sum = 0;
   for (std::size_t j = 0; j < of_user.size(); ++j) sum += of_user[j] * scratch.query[j];
-  return sum;
+  if (score_ == ScoreKind::kDot) return sum;
+  return NormSection::cosine(sum, length_of(of_user), norms_.of(item));
 }
 
 std::unique_ptr<const Scorer> make_scorer(const ScorerInput& input) {

@@ -48,7 +48,8 @@ class Scorer {
   virtual std::uint64_t bytes() const { return 0; }
 };
 
-// Scores that are the dot products of vectors. Vectors are written to scratch.query, [dimension()].
+// Scores that are the dot products or cosines of vectors. Vectors are written to scratch.query,
+// [dimension()].
 class VectorScorer : public Scorer {
  public:
   virtual std::uint32_t dimension() const = 0;
@@ -62,7 +63,7 @@ class VectorScorer : public Scorer {
   const VectorScorer* vectors() const final { return this; }
 
  protected:
-  explicit VectorScorer(const NormSection& norms) : norms_(norms) {}
+  VectorScorer(const NormSection& norms, ScoreKind score) : norms_(norms), score_(score) {}
 
  private:
   // The mean of these items' vectors.
@@ -70,7 +71,11 @@ class VectorScorer : public Scorer {
   // scratch.query . the vector of every item
   virtual void score_query(Scratch& scratch) const = 0;
 
+  // Turns the dot products of scratch.query and all items' vectors into scores.
+  void finish_scores(Scratch& scratch) const;
+
   const NormSection& norms_;
+  ScoreKind score_;
 };
 
 // The one that the file's backbone and serving need. The sections must outlive it.

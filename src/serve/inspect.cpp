@@ -44,9 +44,10 @@ void print_facts(const Json& facts, const std::string& precision) {
 
 void print_text(const Json& json) {
   const auto text = [&](const char* key) { return json[key].get<std::string>(); };
-  std::printf("%s, %s, %s layout, served %s\n", text("backbone").c_str(), text("precision").c_str(),
-              text("layout").c_str(),
-              text("serving") == "graph" ? "by graph" : text("serving").c_str());
+  std::printf("%s, %s, %s layout, served %s%s\n", text("backbone").c_str(),
+              text("precision").c_str(), text("layout").c_str(),
+              text("serving") == "graph" ? "by graph" : text("serving").c_str(),
+              text("score") == "cosine" ? ", scored by cosines" : "");
   std::printf("%u users, %u items, %llu interactions; rows of up to %u values\n",
               json["users"].get<unsigned>(), json["items"].get<unsigned>(),
               json["interactions"].get<unsigned long long>(), json["row_width"].get<unsigned>());

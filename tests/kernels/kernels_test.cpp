@@ -182,7 +182,9 @@ struct RandomBatch {
   std::uint32_t width, columns, stride, size, pool;
   std::vector<float> vectors;
   std::vector<std::uint32_t> rows, seen_mask;
-  std::vector<float> loss, contributions;
+  std::vector<float> loss, contributions, scratch;
+  LossKind kind = LossKind::kBpr;
+  float temperature = 0.7F;  // of the softmax
 
   RandomBatch(std::uint32_t wide, std::uint32_t entries, std::uint32_t negatives,
               std::mt19937& random)
@@ -192,8 +194,9 @@ struct RandomBatch {
         size(entries),
         pool(negatives),
         vectors(std::size_t{kRows} * stride, 0.5F),
-        seen_mask(entries),
-        loss(entries, -99.0F) {
+        seen_mask(std::size_t{entries} * std::max(1U, negatives / kPool)),
+        loss(entries, -99.0F),
+        scratch(pool_scratch(negatives, columns), -99.0F) {
     for (std::size_t row = 0; row < kRows; ++row) {
       for (std::uint32_t c = 0; c < columns; ++c) {
         vectors[row * stride + kFirst + c] =
@@ -209,8 +212,8 @@ struct RandomBatch {
     contributions.assign(std::size_t{num_slots} * stride, -99.0F);
   }
 
-  BprArgs args() {
-    BprArgs args;
+  LossArgs args() {
+    LossArgs args;
     args.vectors = vectors.data();
     args.stride = stride;
     args.first_column = kFirst;
@@ -219,9 +222,18 @@ struct RandomBatch {
     args.seen_mask = seen_mask.data();
     args.size = size;
     args.pool = pool;
+    args.kind = kind;
+    args.temperature = temperature;
     args.loss = loss.data();
     args.contributions = contributions.data();
+    args.scratch = scratch.data();
     return args;
+  }
+
+  // Whether an entry's k-th negative counts.
+  bool counts(std::size_t entry, std::uint32_t k) const {
+    if (pool == 1) return true;
+    return (seen_mask[entry * (pool / 32) + k / 32] >> k % 32 & 1) == 0;
   }
 
   // The obvious twin, in double.
@@ -234,22 +246,34 @@ struct RandomBatch {
       expected[slot * stride + kFirst + c] += value;
     };
     for (std::size_t e = 0; e < size; ++e) {
-      double sum = 0;
+      const std::size_t i = size + e;
+      const std::size_t first = 2 * std::size_t{size} + e / pool * pool;
+      std::vector<double> x(pool);  // what the negatives' scores are above the positive's
       for (std::uint32_t k = 0; k < pool; ++k) {
-        if (pool > 1 && (seen_mask[e] >> k & 1) != 0) continue;
-        const std::size_t i = size + e;
-        const std::size_t j = 2 * std::size_t{size} + e / pool * pool + k;
-        double x = 0;
-        for (std::uint32_t c = 0; c < width; ++c) x += at(e, c) * (at(i, c) - at(j, c));
-        sum += x > 0 ? std::log1p(std::exp(-x)) : -x + std::log1p(std::exp(x));
-        const double pull = 1.0 / (1.0 + std::exp(x)) / size / pool;
+        for (std::uint32_t c = 0; c < width; ++c) x[k] += at(e, c) * (at(first + k, c) - at(i, c));
+      }
+      const double largest = std::max(0.0, *std::max_element(x.begin(), x.end()) / temperature);
+      double all = std::exp(-largest);
+      for (std::uint32_t k = 0; k < pool; ++k) {
+        if (counts(e, k)) all += std::exp(x[k] / temperature - largest);
+      }
+      double expected_loss = kind == LossKind::kSoftmax ? largest + std::log(all) : 0.0;
+      for (std::uint32_t k = 0; k < pool; ++k) {
+        if (!counts(e, k)) continue;
+        const std::size_t j = first + k;
+        double pull = std::exp(x[k] / temperature - largest) / all / temperature / size;
+        if (kind == LossKind::kBpr) {
+          expected_loss +=
+              (x[k] < 0 ? std::log1p(std::exp(x[k])) : x[k] + std::log1p(std::exp(-x[k]))) / pool;
+          pull = 1.0 / (1.0 + std::exp(-x[k])) / size / pool;
+        }
         for (std::uint32_t c = 0; c < width; ++c) {
           add(e, c, pull * (at(j, c) - at(i, c)));
           add(i, c, -pull * at(e, c));
           add(j, c, pull * at(e, c));
         }
       }
-      EXPECT_NEAR(loss[e], sum / pool, 1e-4 * (1 + sum / pool)) << "entry " << e;
+      EXPECT_NEAR(loss[e], expected_loss, 1e-4 * (1 + expected_loss)) << "entry " << e;
     }
     for (std::size_t slot = 0; slot < rows.size(); ++slot) {
       for (std::uint32_t c = 0; c < stride; ++c) {
@@ -257,7 +281,8 @@ struct RandomBatch {
         if (c < kFirst || c >= kFirst + columns) {
           ASSERT_EQ(found, -99.0F) << "another model's column was written";
         } else {
-          ASSERT_NEAR(found, expected[slot * stride + c], 2e-4 / size)
+          ASSERT_NEAR(found, expected[slot * stride + c],
+                      2e-4 / size + 1e-5 * std::fabs(expected[slot * stride + c]))
               << "width " << width << " slot " << slot << " column " << c;
         }
       }
@@ -269,39 +294,96 @@ TEST_P(EveryKernelSet, BprPairsAreSoftplusAndItsGradient) {
   std::mt19937 random(3);
   for (const std::uint32_t width : {3U, 16U, 128U}) {
     RandomBatch batch(width, 50, 1, random);
-    kernels().bpr_pairs(batch.args(), 0, 20);
-    kernels().bpr_pairs(batch.args(), 20, 50);
+    kernels().loss_pairs(batch.args(), 0, 20);
+    kernels().loss_pairs(batch.args(), 20, 50);
     batch.expect_terms();
   }
 }
 
-TEST_P(EveryKernelSet, BprPoolsAreSoftplusAndItsGradient) {
+TEST_P(EveryKernelSet, PoolsGiveBothLossesAndTheirGradients) {
   std::mt19937 random(4);
-  for (const std::uint32_t width : {3U, 16U, 40U, 128U, 200U}) {
-    for (const std::uint32_t size : {64U, 70U, 5U}) {  // whole blocks, a rest, less than one
-      RandomBatch batch(width, size, kPool, random);
-      kernels().bpr_pools(batch.args(), 0, 1);
-      kernels().bpr_pools(batch.args(), 1, (size + kPool - 1) / kPool);
-      batch.expect_terms();
+  for (const LossKind kind : {LossKind::kBpr, LossKind::kSoftmax}) {
+    for (const std::uint32_t width : {3U, 16U, 40U, 128U, 200U}) {
+      for (const std::uint32_t pool : {kPool, 96U, 128U}) {
+        // Whole blocks, a rest that ends within a tile, less than one.
+        for (const std::uint32_t size : {2 * pool, pool + 38, 5U}) {
+          RandomBatch batch(width, size, pool, random);
+          batch.kind = kind;
+          kernels().loss_pools(batch.args(), 0, 1);
+          kernels().loss_pools(batch.args(), 1, (size + pool - 1) / pool);
+          batch.expect_terms();
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryKernelSet, NormalisedRowsHaveLengthOneAndTheirGradient) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  constexpr std::size_t kRows = 20;
+  constexpr std::uint32_t kFirst = 8;
+  for (const std::uint32_t width : {3U, 8U, 20U, 128U}) {
+    const std::uint32_t columns = row_stride(width);
+    const std::uint32_t stride = row_stride(kFirst + columns + 8);
+    std::vector<float> in(kRows * stride);
+    std::vector<float> gradient(kRows * stride);
+    for (std::size_t row = 1; row < kRows; ++row) {  // the first is zero
+      for (std::uint32_t c = 0; c < width; ++c) {
+        in[row * stride + kFirst + c] = normal(random);
+        gradient[row * stride + kFirst + c] = normal(random);
+      }
+    }
+    std::vector<std::uint8_t> needed(kRows, 1);
+    needed[5] = 0;
+    std::vector<float> out(in.size(), -99.0F);
+    std::vector<float> norms(kRows, -99.0F);
+    kernels().normalise_rows(
+        {in.data(), out.data(), norms.data(), needed.data(), stride, kFirst, columns}, 0, kRows);
+    std::vector<float> back(in.size(), -99.0F);
+    kernels().normalise_back_rows({out.data(), norms.data(), needed.data(), gradient.data(),
+                                   back.data(), stride, kFirst, columns},
+                                  0, kRows);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const std::size_t first = row * stride + kFirst;
+      double squares = 0;
+      for (std::uint32_t c = 0; c < width; ++c) squares += double{in[first + c]} * in[first + c];
+      const double length = std::sqrt(squares);
+      double along = 0;  // of the gradient, in the direction of the row
+      for (std::uint32_t c = 0; c < width && length > 0; ++c) {
+        along += gradient[first + c] * in[first + c] / length;
+      }
+      for (std::uint32_t c = 0; c < width; ++c) {
+        const double unit = length > 0 ? in[first + c] / length : 0.0;
+        const double slope = length > 0 ? (gradient[first + c] - along * unit) / length : 0.0;
+        EXPECT_NEAR(out[first + c], needed[row] != 0 ? unit : -99.0, 1e-6);
+        EXPECT_NEAR(back[first + c], needed[row] != 0 ? slope : 0.0, 1e-5);
+      }
+      EXPECT_EQ(out[first - 1], -99.0F) << "another model's column was written";
+      EXPECT_EQ(back[first + columns], -99.0F) << "another model's column was written";
     }
   }
 }
 
 TEST_P(EveryKernelSet, AnInfiniteScoreIsNotHidden) {
   std::mt19937 random(5);
-  for (const std::uint32_t pool : {1U, kPool}) {
-    RandomBatch batch(8, 32, pool, random);
-    std::fill(batch.seen_mask.begin(), batch.seen_mask.end(), 0U);
-    for (std::uint32_t c = 0; c < 8; ++c) {
-      batch.vectors[batch.rows[3] * batch.stride + RandomBatch::kFirst + c] =
-          std::numeric_limits<float>::quiet_NaN();
+  for (const bool softmax : {false, true}) {
+    for (const std::uint32_t pool : {1U, kPool}) {
+      if (softmax && pool == 1) continue;
+      RandomBatch batch(8, 32, pool, random);
+      if (softmax) batch.kind = LossKind::kSoftmax;
+      std::fill(batch.seen_mask.begin(), batch.seen_mask.end(), 0U);
+      for (std::uint32_t c = 0; c < 8; ++c) {
+        batch.vectors[batch.rows[3] * batch.stride + RandomBatch::kFirst + c] =
+            std::numeric_limits<float>::quiet_NaN();
+      }
+      if (pool == 1) {
+        kernels().loss_pairs(batch.args(), 0, 32);
+      } else {
+        kernels().loss_pools(batch.args(), 0, 1);
+      }
+      EXPECT_TRUE(std::isnan(batch.loss[3]));
     }
-    if (pool == 1) {
-      kernels().bpr_pairs(batch.args(), 0, 32);
-    } else {
-      kernels().bpr_pools(batch.args(), 0, 1);
-    }
-    EXPECT_TRUE(std::isnan(batch.loss[3]));
   }
 }
 

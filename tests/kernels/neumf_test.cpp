@@ -35,7 +35,9 @@ struct RandomBatch {
   std::uint32_t columns, stride, size, pool;
   std::vector<float> vectors, head;
   std::vector<std::uint32_t> rows, seen_mask;
-  std::vector<float> loss, contributions, head_gradient;
+  std::vector<float> loss, contributions, head_gradient, scratch;
+  LossKind kind = LossKind::kBpr;
+  float temperature = 0.7F;  // of the softmax
 
   RandomBatch(const Shape& wide, std::uint32_t entries, std::uint32_t negatives,
               std::mt19937& random)
@@ -48,7 +50,8 @@ struct RandomBatch {
         head(columns),
         seen_mask(entries),
         loss(entries, -99.0F),
-        head_gradient(columns, -99.0F) {
+        head_gradient(columns, -99.0F),
+        scratch(pool_scratch(negatives, columns), -99.0F) {
     std::normal_distribution<float> normal(0, 0.6F);
     for (std::size_t row = 0; row < kRows; ++row) {
       for (std::uint32_t c = 0; c < columns; ++c) {
@@ -77,6 +80,9 @@ struct RandomBatch {
     args.seen_mask = seen_mask.data();
     args.size = size;
     args.pool = pool;
+    args.kind = kind;
+    args.temperature = temperature;
+    args.scratch = scratch.data();
     args.loss = loss.data();
     args.contributions = contributions.data();
     args.head_gradient = head_gradient.data();
@@ -95,20 +101,36 @@ struct RandomBatch {
     return at(slot, c) + at(other, c) > 0 ? 1.0 : 0.0;
   }
 
+  // Whether an entry's k-th negative counts.
+  bool counts(std::size_t entry, std::uint32_t k) const {
+    return pool == 1 || (seen_mask[entry] >> k & 1) == 0;
+  }
+
   // The obvious twin, in double.
   void expect_terms() const {
     std::vector<double> expected(contributions.size(), 0.0);
     std::vector<double> expected_head(columns, 0.0);
     for (std::size_t e = 0; e < size; ++e) {
-      double sum = 0;
+      const std::size_t i = size + e;
+      const std::size_t first = 2 * std::size_t{size} + e / pool * pool;
+      std::vector<double> x(pool);  // what the positive's score is above the negatives'
+      double all = 1;
       for (std::uint32_t k = 0; k < pool; ++k) {
-        if (pool > 1 && (seen_mask[e] >> k & 1) != 0) continue;
-        const std::size_t i = size + e;
-        const std::size_t j = 2 * std::size_t{size} + e / pool * pool + k;
-        double x = 0;
-        for (std::uint32_t c = 0; c < columns; ++c) x += head[c] * (term(e, i, c) - term(e, j, c));
-        sum += x > 0 ? std::log1p(std::exp(-x)) : -x + std::log1p(std::exp(x));
-        const double pull = 1.0 / (1.0 + std::exp(x)) / size / pool;
+        for (std::uint32_t c = 0; c < columns; ++c) {
+          x[k] += head[c] * (term(e, i, c) - term(e, first + k, c));
+        }
+        if (counts(e, k)) all += std::exp(-x[k] / temperature);
+      }
+      const bool softmax = kind == LossKind::kSoftmax;
+      double sum = softmax ? pool * std::log(all) : 0.0;
+      for (std::uint32_t k = 0; k < pool; ++k) {
+        if (!counts(e, k)) continue;
+        const std::size_t j = first + k;
+        if (!softmax) {
+          sum += x[k] > 0 ? std::log1p(std::exp(-x[k])) : -x[k] + std::log1p(std::exp(x[k]));
+        }
+        const double pull = softmax ? std::exp(-x[k] / temperature) / all / temperature / size
+                                    : 1.0 / (1.0 + std::exp(x[k])) / size / pool;
         for (std::uint32_t c = 0; c < columns; ++c) {
           expected[e * stride + c] += pull * head[c] * (slope(e, j, c) - slope(e, i, c));
           expected[i * stride + c] -= pull * head[c] * slope(i, e, c);
@@ -139,13 +161,16 @@ TEST_P(NeuMf, PairsAreSoftplusAndItsGradient) {
   }
 }
 
-TEST_P(NeuMf, PoolsAreSoftplusAndItsGradient) {
+TEST_P(NeuMf, PoolsGiveBothLossesAndTheirGradients) {
   std::mt19937 random(4);
-  for (const Shape& shape : kShapes) {
-    for (const std::uint32_t size : {64U, 70U, 5U}) {  // whole blocks, a rest, less than one
-      RandomBatch batch(shape, size, kPool, random);
-      run(batch.args(), 0, (size + kPool - 1) / kPool);
-      batch.expect_terms();
+  for (const LossKind kind : {LossKind::kBpr, LossKind::kSoftmax}) {
+    for (const Shape& shape : kShapes) {
+      for (const std::uint32_t size : {64U, 70U, 5U}) {  // whole blocks, a rest, less than one
+        RandomBatch batch(shape, size, kPool, random);
+        batch.kind = kind;
+        run(batch.args(), 0, (size + kPool - 1) / kPool);
+        batch.expect_terms();
+      }
     }
   }
 }

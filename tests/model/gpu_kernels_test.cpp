@@ -1,7 +1,7 @@
 #include <torch/torch.h>
 
 #include "model/backbone.h"
-#include "model/bpr_loss.h"
+#include "model/batch_loss.h"
 #include "model/row_adam.h"
 #include "model/tensor_pointers.h"
 #include "support/gpu.h"
@@ -51,7 +51,7 @@ Batch draw(const Graph& graph, std::uint64_t step, std::uint32_t size, BatchKind
 TEST_F(GpuKernels, DrawAndGroupTheSameBatches) {
   const Graph graph = hub_graph().to(gpu());
   for (const BatchKind kind : {BatchKind::kUsers, BatchKind::kInteractions}) {
-    for (const std::uint32_t pool : {1U, kPool}) {
+    for (const std::uint32_t pool : {1U, kPool, 128U}) {
       for (const std::uint32_t size : {1U, 70U, 2500U, 7001U}) {
         for (const std::uint64_t step : {0ULL, 5ULL, 1ULL << 33}) {
           const Batch here = draw(hub_graph(), step, size, kind, pool);
@@ -101,23 +101,31 @@ TEST_F(GpuKernels, PropagateAsTheCpuDoes) {
   }
 }
 
-TEST_F(GpuKernels, BprLossAndItsGradientOfSeveralModels) {
+TEST_F(GpuKernels, LossesAndTheirGradientsOfSeveralModels) {
   torch::manual_seed(2);
   const Graph graph = hub_graph().to(gpu());
   const std::vector<ModelColumns> models = {{0, 6}, {8, 40}, {56, 12}, {72, 128}};
   constexpr std::uint32_t kWidth = 200;
-  for (const std::uint32_t pool : {1U, kPool}) {
-    for (const std::uint32_t size : {33U, 2000U}) {
-      const Batch batch = draw(hub_graph(), 3, size, BatchKind::kUsers, pool);
-      const Batch gpu_batch = draw(graph, 3, size, BatchKind::kUsers, pool);
-      const torch::Tensor here = random_table(kWidth).requires_grad_(true);
-      const torch::Tensor there = here.detach().to(gpu()).requires_grad_(true);
-      const torch::Tensor loss = bpr_loss(here, models, batch);
-      const torch::Tensor gpu_loss = bpr_loss(there, models, gpu_batch);
-      EXPECT_LT(relative_error(gpu_loss.detach(), loss.detach()), 1e-6);
-      (loss * 3.0).sum().backward();
-      (gpu_loss * 3.0).sum().backward();
-      EXPECT_LT(relative_error(there.grad(), here.grad()), 1e-5);
+  const std::vector<LossOptions> bpr(models.size());
+  const std::vector<LossOptions> cosines(models.size(),
+                                         {LossKind::kSoftmax, 0.2, ScoreKind::kCosine});
+  const std::vector<LossOptions> mixed = {
+      {LossKind::kSoftmax, 0.5}, {LossKind::kSoftmax, 2}, {}, {LossKind::kSoftmax, 1}};
+  for (const std::uint32_t pool : {1U, kPool, 96U, 128U, 256U, 512U}) {
+    for (const auto* losses : {&bpr, &mixed, &cosines}) {
+      if (pool == 1 && losses != &bpr) continue;
+      for (const std::uint32_t size : {33U, 2000U}) {
+        const Batch batch = draw(hub_graph(), 3, size, BatchKind::kUsers, pool);
+        const Batch gpu_batch = draw(graph, 3, size, BatchKind::kUsers, pool);
+        const torch::Tensor here = random_table(kWidth).requires_grad_(true);
+        const torch::Tensor there = here.detach().to(gpu()).requires_grad_(true);
+        const torch::Tensor loss = batch_loss(here, models, batch, *losses);
+        const torch::Tensor gpu_loss = batch_loss(there, models, gpu_batch, *losses);
+        EXPECT_LT(relative_error(gpu_loss.detach(), loss.detach()), 1e-6);
+        (loss * 3.0).sum().backward();
+        (gpu_loss * 3.0).sum().backward();
+        EXPECT_LT(relative_error(there.grad(), here.grad()), 1e-5) << "pool " << pool;
+      }
     }
   }
 }
@@ -130,7 +138,8 @@ TEST_F(GpuKernels, NeuMfTermsAndTheirGradients) {
   for (const Shape& shape : {Shape{8, 8}, {24, 40}, {8, 0}, {0, 40}, {128, 128}, {136, 24}}) {
     for (const std::uint32_t pool : {1U, kPool}) {
       for (const std::uint32_t size : {5U, 33U, 2000U, 4096U}) {
-        const test::NeuMfCase batch(shape.products, shape.hidden, size, pool);
+        test::NeuMfCase batch(shape.products, shape.hidden, size, pool);
+        if (pool > 1 && size % 2 != 0) batch.kind = LossKind::kSoftmax;
         const test::NeuMfTerms here = test::neumf_terms(batch, torch::kCPU);
         const test::NeuMfTerms there = test::neumf_terms(batch, gpu());
         const test::NeuMfTerms again = test::neumf_terms(batch, gpu());

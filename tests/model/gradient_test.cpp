@@ -3,7 +3,7 @@
 
 #include "kernels/kernels.h"
 #include "model/backbone.h"
-#include "model/bpr_loss.h"
+#include "model/batch_loss.h"
 #include "model/row_adam.h"
 #include "support/training_step.h"
 
@@ -15,7 +15,7 @@ using Step = test::TrainingStep;
 
 // The obvious model: dense products and LibTorch's own operators, in double.
 torch::Tensor dense_loss(const Step& step, const torch::Tensor& table, const std::string& backbone,
-                         double l2) {
+                         double l2, const LossOptions& options = {}) {
   torch::Tensor vectors = table;
   if (backbone == "lightgcn") {
     const torch::Tensor adjacency = step.dense_adjacency();
@@ -25,7 +25,10 @@ torch::Tensor dense_loss(const Step& step, const torch::Tensor& table, const std
     const torch::Tensor two = a.matmul(one);
     vectors = (table + one + two + a.matmul(two)) / 4;
   }
-  return step.bpr(test::dot_score(vectors)) + l2 * step.squares(table);
+  if (options.score == ScoreKind::kCosine) {
+    vectors = vectors / vectors.norm(2, 1, true).clamp_min(1e-30);
+  }
+  return step.loss(test::dot_score(vectors), options) + l2 * step.squares(table);
 }
 
 struct Case {
@@ -33,6 +36,7 @@ struct Case {
   std::uint32_t width;
   BatchKind kind;
   std::uint32_t pool;
+  LossOptions loss = {};
 
   friend std::ostream& operator<<(std::ostream& out, const Case& c) {
     return out << c.backbone << " " << c.width << " " << c.pool;
@@ -48,6 +52,7 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   const torch::Tensor values = table.values.clone().requires_grad_(true);
   ModelOptions options;
   options.backbone = c.backbone;
+  options.losses = {c.loss};
   const auto backbone = make_backbone(options, step.graph);
   ModelParameters parameters = table;
   parameters.values = values;
@@ -56,7 +61,7 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   loss.backward();
 
   torch::Tensor dense = table.values.to(torch::kDouble).requires_grad_(true);
-  const torch::Tensor expected = dense_loss(step, dense, c.backbone, 0.0);
+  const torch::Tensor expected = dense_loss(step, dense, c.backbone, 0.0, c.loss);
   expected.backward();
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-6);
   const torch::Tensor difference =
@@ -66,6 +71,10 @@ TEST_P(Gradient, MatchesLibTorchOnTheDenseMaskedModel) {
   EXPECT_LT(difference.max().item<double>(), 1e-5 * largest);
 }
 
+constexpr LossOptions kSoftmax = {LossKind::kSoftmax, 0.4};
+constexpr LossOptions kCosines = {LossKind::kSoftmax, 0.2, ScoreKind::kCosine};
+constexpr LossOptions kBprOfCosines = {LossKind::kBpr, 1, ScoreKind::kCosine};
+
 INSTANTIATE_TEST_SUITE_P(Cases, Gradient,
                          testing::Values(Case{"mf", 6, BatchKind::kUsers, 1},
                                          Case{"mf", 33, BatchKind::kInteractions, 1},
@@ -74,11 +83,21 @@ INSTANTIATE_TEST_SUITE_P(Cases, Gradient,
                                          Case{"lightgcn", 40, BatchKind::kUsers, 1},
                                          Case{"lightgcn", 128, BatchKind::kInteractions, 1},
                                          Case{"lightgcn", 8, BatchKind::kUsers, kPool},
-                                         Case{"lightgcn", 50, BatchKind::kInteractions, kPool}),
+                                         Case{"lightgcn", 50, BatchKind::kInteractions, kPool},
+                                         Case{"mf", 20, BatchKind::kUsers, 64},
+                                         Case{"mf", 20, BatchKind::kUsers, 64, kSoftmax},
+                                         Case{"mf", 6, BatchKind::kUsers, kPool, kCosines},
+                                         Case{"mf", 6, BatchKind::kUsers, 1, kBprOfCosines},
+                                         Case{"lightgcn", 40, BatchKind::kUsers, 128, kSoftmax},
+                                         Case{"lightgcn", 40, BatchKind::kUsers, 64, kCosines}),
                          [](const auto& test) {
                            return test.param.backbone + "_" + std::to_string(test.param.width) +
-                                  "_" + std::to_string(test.param.pool);
+                                  "_" + std::to_string(test.param.pool) +
+                                  (test.param.loss.kind == LossKind::kSoftmax ? "_softmax" : "") +
+                                  (test.param.loss.score == ScoreKind::kCosine ? "_cosine" : "");
                          });
+
+const std::vector<LossOptions> kBpr = {LossOptions()};
 
 // The loss moves as its gradient says, along random directions.
 TEST(GradientByDifferences, Agrees) {
@@ -86,7 +105,8 @@ TEST(GradientByDifferences, Agrees) {
   const ModelParameters table = make_table(test::toy_plan(step.split, 12), 7, 0.3);
   const auto loss_at = [&](const torch::Tensor& values) {
     const torch::Tensor moved = values.clone().requires_grad_(true);
-    const torch::Tensor loss = bpr_loss(propagate(moved, step.graph), table.models, step.batch);
+    const torch::Tensor loss =
+        batch_loss(propagate(moved, step.graph), table.models, step.batch, kBpr);
     loss.backward();
     return std::pair(loss.item<double>(), moved.grad().clone());
   };
@@ -118,7 +138,8 @@ TEST(Propagation, DoesNotDependOnTheNumberOfThreads) {
   const auto run = [&](int threads) {
     torch::set_num_threads(threads);
     const torch::Tensor values = table.values.clone().requires_grad_(true);
-    const torch::Tensor loss = bpr_loss(propagate(values, step.graph), table.models, step.batch);
+    const torch::Tensor loss =
+        batch_loss(propagate(values, step.graph), table.models, step.batch, kBpr);
     loss.backward();
     return std::pair(loss.item<float>(), values.grad().clone());
   };
@@ -141,7 +162,8 @@ TEST(RowAdam, FollowsLibTorchsAdam) {
   double dense_losses = 0;
   for (std::uint64_t i = 0; i < kSteps; ++i) {
     const torch::Tensor values = table.values.clone().requires_grad_(true);
-    const torch::Tensor loss = bpr_loss(propagate(values, step.graph), table.models, step.batch);
+    const torch::Tensor loss =
+        batch_loss(propagate(values, step.graph), table.models, step.batch, kBpr);
     loss.backward();
     adam.step(table, values.grad(), {&step.batch, kL2}, loss);
     optimiser.zero_grad();

@@ -82,7 +82,7 @@ TEST_P(Ncf, LossAndGradientsMatchLibTorchsOwnOperators) {
 
   const std::vector<NamedWeights> plain = model.weights_in_double();
   torch::Tensor dense = model.table.values.to(torch::kDouble).clone().requires_grad_(true);
-  const torch::Tensor expected = step.bpr(plain_score(dense, plain, c.width));
+  const torch::Tensor expected = step.loss(plain_score(dense, plain, c.width));
   (2 * expected).backward();
 
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5);

@@ -103,7 +103,7 @@ TEST_P(Ngcf, LossAndGradientsMatchLibTorchsOwnOperators) {
   torch::Tensor dense =
       table.values.slice(1, 0, c.width).to(torch::kDouble).clone().requires_grad_(true);
   const torch::Tensor expected =
-      step.bpr(test::dot_score(plain_vectors(step, dense, plain, dropping, options.seed)));
+      step.loss(test::dot_score(plain_vectors(step, dense, plain, dropping, options.seed)));
   expected.backward();
 
   EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/half.h"
 
@@ -53,14 +54,21 @@ std::set<std::string> Pair::seen(std::size_t user) const {
   return ids;
 }
 
+double cosine_of(const std::vector<double>& a, const std::vector<double>& b) {
+  const double lengths = std::sqrt(dot(a, a) * dot(b, b));
+  return lengths > 0 ? dot(a, b) / lengths : 0;
+}
+
 double Pair::score(std::size_t user, std::size_t item) const {
+  if (scores_cosines()) return cosine_of(vectors.users[user], vectors.items[item]);
   return has_vectors() ? dot(vectors.users[user], vectors.items[item])
                        : ncf_score(vectors.users[user], vectors.items[item], toy.model.weights);
 }
 
 double Pair::cosine(std::size_t item, std::size_t other) const {
   const auto length = [&](std::size_t of) {
-    return double{half_to_float(float_to_half(toy.model.item_norms[of]))};
+    const float norm = toy.model.item_norms[of];
+    return double{scores_cosines() ? norm : half_to_float(float_to_half(norm))};
   };
   const double lengths = length(item) * length(other);
   return lengths > 0 ? dot(vectors.items[item], vectors.items[other]) / lengths : 0;
@@ -96,6 +104,13 @@ std::vector<ToyOptions> all_kinds() {
   ToyOptions materialised;
   materialised.backbone = BackboneId::kLightGcn;
   kinds.push_back(materialised);
+  for (ToyOptions cosine : {ToyOptions(), toy_graph(3), toy_ngcf(), materialised}) {
+    for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
+      cosine.score = ScoreKind::kCosine;
+      cosine.precision = precision;
+      kinds.push_back(cosine);
+    }
+  }
   kinds.push_back(toy_graph(16));
   // Weights for more columns than any row has.
   for (ToyOptions spare : {toy_ngcf(), toy_ncf()}) {
@@ -109,7 +124,8 @@ std::vector<ToyOptions> all_kinds() {
 std::string kind_name(const ToyOptions& options) {
   return std::string(backbone_traits(options.backbone).name) + std::to_string(options.layers) +
          std::string(precision_name(options.precision)) +
-         (options.layout == RowLayout::kPrefix ? "prefix" : "masked");
+         (options.layout == RowLayout::kPrefix ? "prefix" : "masked") +
+         (options.score == ScoreKind::kCosine ? "cosine" : "");
 }
 
 }  // namespace bet::test

@@ -9,6 +9,9 @@
 
 namespace bet::test {
 
+// Of two vectors; 0 where one is zero.
+double cosine_of(const std::vector<double>& a, const std::vector<double>& b);
+
 // A model, and the same model computed by hand in doubles.
 struct Pair {
   explicit Pair(const ToyOptions& options);
@@ -18,6 +21,7 @@ struct Pair {
   const std::vector<std::string>& users() const { return toy.model.users.ids; }
   const std::vector<std::string>& items() const { return toy.model.items.ids; }
   std::set<std::string> seen(std::size_t user) const;
+  bool scores_cosines() const { return toy.model.score == ScoreKind::kCosine; }
   bool has_vectors() const { return toy.model.backbone != BackboneId::kNcf; }
 
   // Computed by hand, by the indices of the toy. Cosines use the lengths as stored, in 11 bits.

@@ -85,7 +85,15 @@ void expect_users_by_hand(const Pair& pair) {
 // The score of each item for the given items, which may contain an item more than once.
 std::vector<double> scores_for(const Pair& pair, const std::vector<std::size_t>& given) {
   std::vector<double> scores;
+  std::vector<double> mean(pair.vectors.items[0].size());
+  for (const std::size_t item : given) {
+    for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += pair.vectors.items[item][c];
+  }
   for (std::size_t other = 0; other < pair.items().size(); ++other) {
+    if (pair.scores_cosines()) {
+      scores.push_back(test::cosine_of(mean, pair.vectors.items[other]));
+      continue;
+    }
     double sum = 0;
     for (const std::size_t item : given) {
       sum += pair.has_vectors() ? dot(pair.vectors.items[item], pair.vectors.items[other])

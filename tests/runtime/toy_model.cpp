@@ -105,6 +105,7 @@ FileHeader ToyOptions::header() const {
   header.precision = precision;
   header.layout = layout;
   header.layers = layers;
+  header.score = score;
   return header;
 }
 
@@ -115,6 +116,7 @@ ToyModel::ToyModel(const ToyOptions& options) {
   model.precision = options.precision;
   model.layout = options.layout;
   model.layers = options.layers;
+  model.score = options.score;
   model.max_dim = options.max_dim;
   const RowForm form = options.header().row_form();
   make_side({options.users, "u", form}, random, model.users, user_values, user_rows);

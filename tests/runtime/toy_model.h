@@ -23,6 +23,7 @@ struct ToyOptions {
   Precision precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
+  ScoreKind score = ScoreKind::kDot;
   bool interactions = true;
   // Ngcf by graph and ncf: the weights take at least so many columns. 0: as many as rows have.
   std::uint32_t spare_columns = 0;

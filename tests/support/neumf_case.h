@@ -12,6 +12,8 @@ struct NeuMfCase {
   static constexpr std::int64_t kRows = 500;
   std::uint32_t num_products, num_hidden, size, pool;
   torch::Tensor vectors, head, rows, seen_mask;
+  LossKind kind = LossKind::kBpr;
+  float temperature = 0.7F;
 
   NeuMfCase(std::uint32_t products, std::uint32_t hidden, std::uint32_t entries,
             std::uint32_t negatives)
@@ -51,6 +53,8 @@ inline NeuMfTerms neumf_terms(const NeuMfCase& on_cpu, const torch::Device& devi
   args.seen_mask = u32_data(seen_mask);
   args.size = on_cpu.size;
   args.pool = on_cpu.pool;
+  args.kind = on_cpu.kind;
+  args.temperature = on_cpu.temperature;
   args.loss = terms.loss.data_ptr<float>();
   args.contributions = terms.contributions.data_ptr<float>();
   args.head_gradient = terms.head_gradient.data_ptr<float>();

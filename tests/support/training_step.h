@@ -45,17 +45,19 @@ struct TrainingStep {
   // The scores of pairs (user row, item row), both int64 [pairs].
   using Score = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
 
-  // The mean of softplus(score of a negative - score of the positive), negatives that the user has
-  // seen as zero.
-  torch::Tensor bpr(const Score& score) const {
+  // The mean over the entries of their loss: the mean of softplus(score of a negative - score of
+  // the positive), negatives that the user has seen as zero, or the softmax's.
+  torch::Tensor loss(const Score& score, const LossOptions& options = {}) const {
     const std::int64_t size = batch.size();
     const std::int64_t pool = batch.pool();
     std::vector<std::int64_t> entries;
     std::vector<std::int64_t> negatives;
     for (std::int64_t e = 0; e < size; ++e) {
-      const auto seen_mask = batch.seen_mask[e].item<std::int32_t>();
       for (std::int64_t k = 0; k < pool; ++k) {
-        if (pool > 1 && (seen_mask >> k & 1) != 0) continue;
+        if (pool > 1) {
+          const std::int64_t word = e * (pool / 32) + k / 32;
+          if ((batch.seen_mask[word].item<std::int32_t>() >> k % 32 & 1) != 0) continue;
+        }
         entries.push_back(e);
         negatives.push_back(2 * size + e / pool * pool + k);
       }
@@ -66,7 +68,11 @@ struct TrainingStep {
     const torch::Tensor positive = score(users, slot_rows.index_select(0, entry + size));
     const torch::Tensor negative =
         score(users, slot_rows.index_select(0, torch::tensor(negatives, torch::kLong)));
-    return torch::softplus(negative - positive).sum() / static_cast<double>(size * pool);
+    if (options.kind == LossKind::kBpr) {
+      return torch::softplus(negative - positive).sum() / static_cast<double>(size * pool);
+    }
+    const torch::Tensor exponentials = torch::exp((negative - positive) / options.temperature);
+    return torch::zeros({size}, torch::kDouble).index_add(0, entry, exponentials).log1p().mean();
   }
 
   // The regulariser's part of the loss.

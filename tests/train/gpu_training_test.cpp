@@ -29,9 +29,10 @@ TEST_F(GpuTraining, LossesAgreeWithTheCpusOver100Steps) {
   const Graph there = here.to(gpu());
   const SizePlan plan = test::toy_plan(split, 24);
   for (const char* backbone : {"mf", "lightgcn"}) {
-    for (const std::uint32_t pool : {1U, kPool}) {
+    for (const std::uint32_t pool : {1U, kPool, 128U}) {
       ModelOptions options;
       options.backbone = backbone;
+      if (pool > kPool) options.losses = {{LossKind::kSoftmax, 1}};
       ModelInTraining cpu(here, std::span(&plan, 1), options, schedule_of(pool));
       ModelInTraining cuda(there, std::span(&plan, 1), options, schedule_of(pool));
       for (int step = 0; step < 100; ++step) {
@@ -56,6 +57,10 @@ TEST_F(GpuTraining, LossesOfDenseBackbonesAgreeWithTheCpusOver20Steps) {
       ModelOptions options;
       options.backbone = kind->name;
       options.dim = 24;
+      if (pool > 1) {
+        const bool cosine = kind->dot_product && kind->uses_graph;
+        options.losses = {{LossKind::kSoftmax, 0.5, cosine ? ScoreKind::kCosine : ScoreKind::kDot}};
+      }
       ModelInTraining cpu(here, std::span(&plan, 1), options, schedule_of(pool));
       ModelInTraining cuda(there, std::span(&plan, 1), options, schedule_of(pool));
       for (int step = 0; step < 20; ++step) {

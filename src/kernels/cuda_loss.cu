@@ -1,0 +1,447 @@
+#include "kernels/cuda_check.h"
+#include "kernels/cuda_kernels.h"
+#include "kernels/cuda_pairs.cuh"
+#include "kernels/cuda_sum.cuh"
+
+namespace bet::cuda {
+namespace {
+
+// A warp for an entry.
+__global__ void loss_pairs(const LossArgs args) {
+  const BatchView batch{args};
+  const std::size_t entry = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) / kLane;
+  if (entry >= args.size) return;
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const float* const u = batch.row(entry);
+  const float* const i = batch.row(batch.positive(entry));
+  const float* const j = batch.row(batch.negative(entry));
+  float x = 0;
+  for (std::uint32_t c = 4 * lane; c < args.columns; c += 4 * kLane) {
+    const float4 a = load4(u + c);
+    const float4 p = load4(i + c);
+    const float4 n = load4(j + c);
+    x += a.x * (p.x - n.x) + a.y * (p.y - n.y) + a.z * (p.z - n.z) + a.w * (p.w - n.w);
+  }
+  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
+    x += __shfl_xor_sync(kAllLanes, x, distance);
+  }
+  float pull = 0;
+  const float loss = softplus_of_minus(x, &pull);
+  if (lane == 0) args.loss[entry] = loss;
+  pull /= static_cast<float>(args.size);
+  for (std::uint32_t c = 4 * lane; c < args.columns; c += 4 * kLane) {
+    const float4 a = load4(u + c);
+    const float4 p = load4(i + c);
+    const float4 n = load4(j + c);
+    store4(batch.contribution(entry) + c,
+           {pull * (n.x - p.x), pull * (n.y - p.y), pull * (n.z - p.z), pull * (n.w - p.w)});
+    store4(batch.contribution(batch.positive(entry)) + c,
+           {-pull * a.x, -pull * a.y, -pull * a.z, -pull * a.w});
+    store4(batch.contribution(batch.negative(entry)) + c,
+           {pull * a.x, pull * a.y, pull * a.z, pull * a.w});
+  }
+}
+
+// Pools. A thread block has kPool entries, or kPool negatives; a warp four of them. What entries
+// and negatives pull at each other is found once, for users and positives (pull_users), and goes
+// through memory to the negatives (pull_negatives).
+
+constexpr std::uint32_t kWarps = kThreads / kLane;
+constexpr std::uint32_t kOwnRows = kPool / kWarps;
+static_assert(kOwnRows == 4, "a warp's rows are the four floats of a vector");
+constexpr std::uint32_t kSlabStride = kSlab + 4;  // keeps float4 aligned and banks apart
+constexpr std::uint32_t kPullStride = kPool + 4;
+constexpr std::uint32_t kChunk = 128;  // negatives that are scored at a time, at most
+
+// Shared memory of pull_users: pulls by negative and entry, then the slabs of rows.
+__host__ __device__ constexpr std::size_t pulls_floats(std::uint32_t pool) {
+  return std::size_t{pool} * kPullStride;
+}
+constexpr std::size_t kSlabFloats = (kPool + kChunk) * kSlabStride;
+
+__device__ inline float warp_sum(float value) {
+  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
+__device__ inline float warp_max(float value) {
+  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
+    const float other = __shfl_xor_sync(kAllLanes, value, distance);
+    value = other <= value ? value : other;  // NaN stays
+  }
+  return value;
+}
+
+// Loads a slab of columns of rows, zero behind the last column and for slots behind the last.
+__device__ inline void load_rows(const BatchView& batch, std::size_t first_slot,
+                                 std::uint32_t num_rows, std::uint32_t real_rows,
+                                 std::uint32_t column, float* out) {
+  constexpr std::uint32_t kVectors = kSlab / 4;
+  for (std::uint32_t i = threadIdx.x; i < num_rows * kVectors; i += kThreads) {
+    const std::uint32_t row = i / kVectors;
+    const std::uint32_t c = 4 * (i % kVectors);
+    const bool inside = row < real_rows && column + c < batch.args.columns;
+    const float4 zero = {0, 0, 0, 0};
+    store4(out + row * kSlabStride + c,
+           inside ? load4(batch.row(first_slot + row) + column + c) : zero);
+  }
+}
+
+// Scores of the warp's four entries against kChunkLanes * 32 negatives; a lane has every 32nd.
+// Column by column of a slab they are added to `score`.
+template <std::uint32_t kTiles>
+__device__ inline void add_scores(const float* users, const float* negatives,
+                                  float (&score)[kTiles][kOwnRows]) {
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const float* const own = users + kOwnRows * (threadIdx.x / kLane) * kSlabStride;
+#pragma unroll
+  for (std::uint32_t c = 0; c < kSlab; c += 4) {
+    float4 u[kOwnRows];
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) u[i] = load4(own + i * kSlabStride + c);
+#pragma unroll
+    for (std::uint32_t t = 0; t < kTiles; ++t) {
+      const float4 n = load4(negatives + (lane + kLane * t) * kSlabStride + c);
+#pragma unroll
+      for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+        score[t][i] += u[i].x * n.x + u[i].y * n.y + u[i].z * n.z + u[i].w * n.w;
+      }
+    }
+  }
+}
+
+struct PoolTask {
+  std::size_t first;      // entry of the thread block
+  std::uint32_t count;    // entries
+  std::size_t negatives;  // the first slot of the block's pool
+};
+
+// Writes the scores of a chunk of negatives to `pulls`, and the positives' to `positive` in parts.
+template <std::uint32_t kTiles>
+__device__ inline void score_chunk(const BatchView& batch, const PoolTask& task,
+                                   std::uint32_t chunk, float* pulls, float* slabs,
+                                   float (&positive)[kOwnRows]) {
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
+  float* const users = slabs;
+  float* const negatives = slabs + kPool * kSlabStride;
+  float score[kTiles][kOwnRows] = {};
+  for (std::uint32_t column = 0; column < batch.args.columns; column += kSlab) {
+    __syncthreads();
+    load_rows(batch, task.first, kPool, task.count, column, users);
+    load_rows(batch, task.negatives + chunk, kTiles * kLane, kTiles * kLane, column, negatives);
+    __syncthreads();
+    if (chunk == 0 && column + lane < batch.args.columns) {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+        if (own + i >= task.count) continue;
+        positive[i] += users[(own + i) * kSlabStride + lane] *
+                       batch.row(batch.positive(task.first + own + i))[column + lane];
+      }
+    }
+    add_scores<kTiles>(users, negatives, score);
+  }
+#pragma unroll
+  for (std::uint32_t t = 0; t < kTiles; ++t) {
+    store4(pulls + (chunk + lane + kLane * t) * kPullStride + own,
+           {score[t][0], score[t][1], score[t][2], score[t][3]});
+  }
+}
+
+// Turns the scores of an entry into slopes, in place, and writes its loss; returns their sum. Each
+// lane reads and writes what it wrote before.
+__device__ inline float find_pulls(const LossArgs& args, std::size_t entry, float positive,
+                                   float* pulls) {
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t* const mask = args.seen_mask + entry * (args.pool / kPool);
+  const bool bpr = args.kind == LossKind::kBpr;
+  const float inverse = 1.0F / args.temperature;
+  const auto counts = [&](std::uint32_t k) { return (mask[k / kPool] >> lane & 1) == 0; };
+  float largest = 0;  // the positive's own exponent
+  if (!bpr) {
+    for (std::uint32_t k = lane; k < args.pool; k += kLane) {
+      const float x = (pulls[k * kPullStride] - positive) * inverse;
+      if (counts(k)) largest = x <= largest ? largest : x;
+    }
+    largest = warp_max(largest);
+  }
+  float loss = 0;
+  float sum = 0;
+  for (std::uint32_t k = lane; k < args.pool; k += kLane) {
+    float& pull = pulls[k * kPullStride];
+    float term = 0;
+    float slope = 0;
+    if (bpr) {
+      term = softplus_of_minus(positive - pull, &slope);
+    } else {
+      slope = expf((pull - positive) * inverse - largest);
+    }
+    pull = counts(k) ? slope : 0.0F;
+    sum += pull;
+    loss += counts(k) ? term : 0.0F;
+  }
+  sum = warp_sum(sum);
+  const float all = expf(-largest) + sum;
+  const float scale = bpr ? 1.0F / (static_cast<float>(args.size) * static_cast<float>(args.pool))
+                          : inverse / (static_cast<float>(args.size) * all);
+  loss = bpr ? warp_sum(loss) / static_cast<float>(args.pool) : largest + logf(all);
+  for (std::uint32_t k = lane; k < args.pool; k += kLane) pulls[k * kPullStride] *= scale;
+  if (lane == 0) args.loss[entry] = loss;
+  return scale * sum;
+}
+
+// The columns of a warp's lanes: kColumnLanes lanes have four columns each, and the other lanes of
+// the warp have the same columns and other rows to add.
+template <std::uint32_t kColumnLanes>
+struct ColumnSums {
+  static constexpr std::uint32_t kRowLanes = kLane / kColumnLanes;
+  float4 sum[kOwnRows] = {};
+
+  // Adds weights[i] * row for the four rows of the warp.
+  __device__ void add(float4 weights, float4 row) {
+    const float w[kOwnRows] = {weights.x, weights.y, weights.z, weights.w};
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+      sum[i].x += w[i] * row.x;
+      sum[i].y += w[i] * row.y;
+      sum[i].z += w[i] * row.z;
+      sum[i].w += w[i] * row.w;
+    }
+  }
+  // The sums of all lanes with the same columns.
+  __device__ void finish() {
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+      for (unsigned distance = kColumnLanes; distance < kLane; distance *= 2) {
+        sum[i].x += __shfl_xor_sync(kAllLanes, sum[i].x, distance);
+        sum[i].y += __shfl_xor_sync(kAllLanes, sum[i].y, distance);
+        sum[i].z += __shfl_xor_sync(kAllLanes, sum[i].z, distance);
+        sum[i].w += __shfl_xor_sync(kAllLanes, sum[i].w, distance);
+      }
+    }
+  }
+};
+
+template <std::uint32_t kColumnLanes>
+__device__ inline void contribute_users(const BatchView& batch, const PoolTask& task,
+                                        const float* pulls, const float (&sums)[kOwnRows]) {
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
+  const float4 zero = {0, 0, 0, 0};
+  for (std::uint32_t begin = 0; begin < batch.args.columns; begin += 4 * kColumnLanes) {
+    const std::uint32_t c = begin + 4 * (lane % kColumnLanes);
+    const bool inside = c < batch.args.columns;
+    ColumnSums<kColumnLanes> to_user;
+#pragma unroll 8
+    for (std::uint32_t k = lane / kColumnLanes; k < batch.args.pool;
+         k += ColumnSums<kColumnLanes>::kRowLanes) {
+      to_user.add(load4(pulls + k * kPullStride + own),
+                  inside ? load4(batch.row(task.negatives + k) + c) : zero);
+    }
+    to_user.finish();
+    if (!inside || lane >= kColumnLanes) continue;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+      if (own + i >= task.count) continue;
+      const std::size_t entry = task.first + own + i;
+      const float4 u = load4(batch.row(entry) + c);
+      const float4 p = load4(batch.row(batch.positive(entry)) + c);
+      const float4 n = to_user.sum[i];
+      const float pull = sums[i];
+      store4(batch.contribution(entry) + c,
+             {n.x - pull * p.x, n.y - pull * p.y, n.z - pull * p.z, n.w - pull * p.w});
+      store4(batch.contribution(batch.positive(entry)) + c,
+             {-pull * u.x, -pull * u.y, -pull * u.z, -pull * u.w});
+    }
+  }
+}
+
+// Calls work<lanes>() with as many lanes for columns as there are columns for.
+template <typename Work>
+__device__ inline void with_column_lanes(std::uint32_t columns, const Work& work) {
+  if (columns <= 8) {
+    work.template operator()<2>();
+  } else if (columns <= 16) {
+    work.template operator()<4>();
+  } else if (columns <= 32) {
+    work.template operator()<8>();
+  } else if (columns <= 64) {
+    work.template operator()<16>();
+  } else {
+    work.template operator()<32>();
+  }
+}
+
+// Losses, the contributions of users and positives, and the pulls by entry and negative.
+__global__ void __launch_bounds__(kThreads) pull_users(const LossArgs args, float* to_negatives) {
+  extern __shared__ __align__(16) float shared[];
+  float* const pulls = shared;
+  float* const slabs = shared + pulls_floats(args.pool);
+  const BatchView batch{args};
+  PoolTask task;
+  task.first = std::size_t{blockIdx.x} * kPool;
+  task.count = static_cast<std::uint32_t>(min(std::size_t{kPool}, args.size - task.first));
+  task.negatives = batch.negative(task.first / args.pool * args.pool);
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
+
+  float positive[kOwnRows] = {};
+  std::uint32_t chunk = 0;
+  for (; args.pool - chunk >= kChunk; chunk += kChunk) {
+    score_chunk<kChunk / kLane>(batch, task, chunk, pulls, slabs, positive);
+  }
+  for (; chunk < args.pool; chunk += kLane) {
+    score_chunk<1>(batch, task, chunk, pulls, slabs, positive);
+  }
+
+  float sums[kOwnRows] = {};
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+    const std::size_t entry = task.first + own + i;
+    const bool real = own + i < task.count;
+    const float score = warp_sum(positive[i]);
+    if (real) sums[i] = find_pulls(args, entry, score, pulls + own + i);
+    for (std::uint32_t k = lane; real && k < args.pool; k += kLane) {
+      to_negatives[entry * args.pool + k] = pulls[k * kPullStride + own + i];
+    }
+  }
+  __syncwarp();
+  with_column_lanes(args.columns, [&]<std::uint32_t kLanes>() {
+    contribute_users<kLanes>(batch, task, pulls, sums);
+  });
+}
+
+// The contributions of kPool negatives of a block.
+template <std::uint32_t kColumnLanes>
+__device__ inline void contribute_negatives(const BatchView& batch, std::size_t first_negative,
+                                            const float* pulls) {
+  const LossArgs& args = batch.args;
+  const std::size_t block = first_negative / args.pool;
+  const std::size_t first_entry = block * args.pool;
+  const auto count =
+      static_cast<std::uint32_t>(min(std::size_t{args.pool}, args.size - first_entry));
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
+  const auto position = static_cast<std::uint32_t>(first_negative % args.pool) + own;
+  const float4 zero = {0, 0, 0, 0};
+  for (std::uint32_t begin = 0; begin < args.columns; begin += 4 * kColumnLanes) {
+    const std::uint32_t c = begin + 4 * (lane % kColumnLanes);
+    const bool inside = c < args.columns;
+    ColumnSums<kColumnLanes> sums;
+#pragma unroll 8
+    for (std::uint32_t e = lane / kColumnLanes; e < count;
+         e += ColumnSums<kColumnLanes>::kRowLanes) {
+      sums.add(load4(pulls + (first_entry + e) * args.pool + position),
+               inside ? load4(batch.row(first_entry + e) + c) : zero);
+    }
+    __syncwarp();
+    sums.finish();
+    if (!inside || lane >= kColumnLanes) continue;
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+      store4(batch.contribution(batch.negative(first_negative + own + i)) + c, sums.sum[i]);
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    pull_negatives(const LossArgs args, const float* pulls) {
+  const BatchView batch{args};
+  with_column_lanes(args.columns, [&]<std::uint32_t kLanes>() {
+    contribute_negatives<kLanes>(batch, std::size_t{blockIdx.x} * kPool, pulls);
+  });
+}
+
+// A warp for a row.
+__global__ void normalise_kernel(const NormaliseArgs args, std::size_t num_rows) {
+  const std::size_t row = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) / kLane;
+  if (row >= num_rows || (args.needed != nullptr && args.needed[row] == 0)) return;
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::size_t at = row * args.stride + args.first_column;
+  float squares = 0;
+  for (std::uint32_t c = lane; c < args.columns; c += kLane) {
+    squares += args.in[at + c] * args.in[at + c];
+  }
+  squares = warp_sum(squares);
+  const float inverse = squares > 0 ? 1.0F / sqrtf(squares) : 0.0F;
+  if (lane == 0) args.inverse_norms[row] = inverse;
+  for (std::uint32_t c = lane; c < args.columns; c += kLane) {
+    args.out[at + c] = inverse * args.in[at + c];
+  }
+}
+
+__global__ void normalise_back_kernel(const NormaliseBackArgs args, std::size_t num_rows) {
+  const std::size_t row = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) / kLane;
+  if (row >= num_rows) return;
+  const std::uint32_t lane = threadIdx.x % kLane;
+  const std::size_t at = row * args.stride + args.first_column;
+  const bool needed = args.needed == nullptr || args.needed[row] != 0;
+  float along = 0;
+  for (std::uint32_t c = lane; needed && c < args.columns; c += kLane) {
+    along += args.out[at + c] * args.gradient[at + c];
+  }
+  along = warp_sum(along);
+  for (std::uint32_t c = lane; c < args.columns; c += kLane) {
+    args.in_gradient[at + c] =
+        needed ? args.inverse_norms[row] * (args.gradient[at + c] - along * args.out[at + c])
+               : 0.0F;
+  }
+}
+
+unsigned blocks_of_warps(std::size_t warps) {
+  return static_cast<unsigned>((warps * kLane + kThreads - 1) / kThreads);
+}
+
+__global__ void mean_kernel(const float* values, std::size_t count, float* out) {
+  double sum = 0;
+  for (std::size_t i = threadIdx.x; i < count; i += kSumThreads) sum += values[i];
+  sum = sum_of_block(sum);
+  if (threadIdx.x == 0) *out = static_cast<float>(sum / static_cast<double>(count));
+}
+
+}  // namespace
+
+std::size_t terms_scratch_bytes(const LossArgs& args) {
+  return args.pool == 1 ? 0 : std::size_t{args.size} * args.pool * sizeof(float);
+}
+
+void run_terms(const LossArgs& args, void* scratch, Stream stream) {
+  if (args.pool == 1) {
+    loss_pairs<<<blocks_of_warps(args.size), kThreads, 0, stream>>>(args);
+  } else {
+    const std::size_t bytes = (pulls_floats(args.pool) + kSlabFloats) * sizeof(float);
+    constexpr std::size_t kAlways = 48 << 10;  // more must be asked for
+    if (bytes > kAlways) {
+      const cudaError_t error = cudaFuncSetAttribute(
+          pull_users, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+      BET_CHECK(error == cudaSuccess, "--negatives ", args.pool, " needs ", bytes,
+                " bytes of this GPU's shared memory: ", cudaGetErrorString(error));
+    }
+    auto* const pulls = static_cast<float*>(scratch);
+    const auto blocks = static_cast<unsigned>((args.size + kPool - 1) / kPool);
+    pull_users<<<blocks, kThreads, bytes, stream>>>(args, pulls);
+    check_launch("pull_users");
+    const std::size_t num_pools = (args.size + args.pool - 1) / args.pool;
+    const auto parts = static_cast<unsigned>(num_pools * (args.pool / kPool));
+    pull_negatives<<<parts, kThreads, 0, stream>>>(args, pulls);
+  }
+  check_launch("loss_terms");
+}
+
+void run_rows(const NormaliseArgs& args, std::size_t num_rows, Stream stream) {
+  normalise_kernel<<<blocks_of_warps(num_rows), kThreads, 0, stream>>>(args, num_rows);
+  check_launch("normalise_rows");
+}
+
+void run_rows(const NormaliseBackArgs& args, std::size_t num_rows, Stream stream) {
+  normalise_back_kernel<<<blocks_of_warps(num_rows), kThreads, 0, stream>>>(args, num_rows);
+  check_launch("normalise_back_rows");
+}
+
+void mean(const float* values, std::size_t count, float* out, Stream stream) {
+  mean_kernel<<<1, kSumThreads, 0, stream>>>(values, count, out);
+  check_launch("mean");
+}
+
+}  // namespace bet::cuda

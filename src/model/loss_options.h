@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/score_kind.h"
+#include "kernels/kernels.h"
+
+namespace bet {
+
+// What a model is trained to make small.
+struct LossOptions {
+  LossKind kind = LossKind::kBpr;
+  double temperature = 1;  // of the softmax
+  ScoreKind score = ScoreKind::kDot;
+
+  bool operator==(const LossOptions&) const = default;
+};
+
+}  // namespace bet
