@@ -122,6 +122,32 @@ Split make_split(Interactions&& interactions, std::uint32_t num_items, SplitKind
   return split;
 }
 
+Split denser_split(const Split& split, std::uint64_t seed) {
+  Split denser;
+  denser.num_items_ = split.num_items_;
+  denser.items_.grow_to(split.items_.size());
+  std::ranges::copy(split.items_.span(), denser.items_.data());
+  denser.begin_ = split.begin_;
+  denser.validation_begin_ = split.validation_begin_;
+  denser.test_begin_ = split.test_begin_;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    const std::uint64_t begin = split.begin_[user];
+    const std::span<ItemId> row =
+        denser.items_.span().subspan(begin, split.test_begin_[user] - begin);
+    const std::size_t train = split.train(user).size();
+    const std::span<ItemId> validation = row.subspan(train);
+    RandomStream random(seed, "denser split", user);
+    // A third on average, also where a user has one or two.
+    const std::size_t held = (validation.size() + random.below(3)) / 3;
+    choose_to_front(validation, validation.size() - held, random);
+    const auto cut = row.end() - static_cast<std::ptrdiff_t>(held);
+    std::sort(row.begin(), cut);
+    std::sort(cut, row.end());
+    denser.validation_begin_[user] = split.test_begin_[user] - held;
+  }
+  return denser;
+}
+
 std::string split_note(const Dataset& dataset, SplitKind kind) {
   if (kind == SplitKind::kGiven || !dataset.has_test_part) return "";
   return str_cat("the data has a test part of its own (test.txt), which --split ", split_name(kind),

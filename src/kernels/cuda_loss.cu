@@ -49,7 +49,6 @@ __global__ void loss_pairs(const LossArgs args) {
 constexpr std::uint32_t kWarps = kThreads / kLane;
 constexpr std::uint32_t kOwnRows = kPool / kWarps;
 static_assert(kOwnRows == 4, "a warp's rows are the four floats of a vector");
-constexpr std::uint32_t kSlabStride = kSlab + 4;  // keeps float4 aligned and banks apart
 constexpr std::uint32_t kPullStride = kPool + 4;
 constexpr std::uint32_t kChunk = 128;  // negatives that are scored at a time, at most
 
@@ -57,7 +56,9 @@ constexpr std::uint32_t kChunk = 128;  // negatives that are scored at a time, a
 __host__ __device__ constexpr std::size_t pulls_floats(std::uint32_t pool) {
   return std::size_t{pool} * kPullStride;
 }
-constexpr std::size_t kSlabFloats = (kPool + kChunk) * kSlabStride;
+constexpr std::size_t kSlabFloats = (kPool + kChunk) * kStride;
+static_assert(kSlabFloats >= kPool * 4 * kLane, "contribute_users puts rows of 128 columns there");
+static_assert(kThreads == kPool * kPool / 4, "contribute_negatives loads four pulls a thread");
 
 __device__ inline float warp_sum(float value) {
   for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
@@ -83,7 +84,7 @@ __device__ inline void load_rows(const BatchView& batch, std::size_t first_slot,
     const std::uint32_t c = 4 * (i % kVectors);
     const bool inside = row < real_rows && column + c < batch.args.columns;
     const float4 zero = {0, 0, 0, 0};
-    store4(out + row * kSlabStride + c,
+    store4(out + row * kStride + c,
            inside ? load4(batch.row(first_slot + row) + column + c) : zero);
   }
 }
@@ -94,15 +95,15 @@ template <std::uint32_t kTiles>
 __device__ inline void add_scores(const float* users, const float* negatives,
                                   float (&score)[kTiles][kOwnRows]) {
   const std::uint32_t lane = threadIdx.x % kLane;
-  const float* const own = users + kOwnRows * (threadIdx.x / kLane) * kSlabStride;
+  const float* const own = users + kOwnRows * (threadIdx.x / kLane) * kStride;
 #pragma unroll
   for (std::uint32_t c = 0; c < kSlab; c += 4) {
     float4 u[kOwnRows];
 #pragma unroll
-    for (std::uint32_t i = 0; i < kOwnRows; ++i) u[i] = load4(own + i * kSlabStride + c);
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) u[i] = load4(own + i * kStride + c);
 #pragma unroll
     for (std::uint32_t t = 0; t < kTiles; ++t) {
-      const float4 n = load4(negatives + (lane + kLane * t) * kSlabStride + c);
+      const float4 n = load4(negatives + (lane + kLane * t) * kStride + c);
 #pragma unroll
       for (std::uint32_t i = 0; i < kOwnRows; ++i) {
         score[t][i] += u[i].x * n.x + u[i].y * n.y + u[i].z * n.z + u[i].w * n.w;
@@ -125,7 +126,7 @@ __device__ inline void score_chunk(const BatchView& batch, const PoolTask& task,
   const std::uint32_t lane = threadIdx.x % kLane;
   const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
   float* const users = slabs;
-  float* const negatives = slabs + kPool * kSlabStride;
+  float* const negatives = slabs + kPool * kStride;
   float score[kTiles][kOwnRows] = {};
   for (std::uint32_t column = 0; column < batch.args.columns; column += kSlab) {
     __syncthreads();
@@ -136,7 +137,7 @@ __device__ inline void score_chunk(const BatchView& batch, const PoolTask& task,
 #pragma unroll
       for (std::uint32_t i = 0; i < kOwnRows; ++i) {
         if (own + i >= task.count) continue;
-        positive[i] += users[(own + i) * kSlabStride + lane] *
+        positive[i] += users[(own + i) * kStride + lane] *
                        batch.row(batch.positive(task.first + own + i))[column + lane];
       }
     }
@@ -149,46 +150,89 @@ __device__ inline void score_chunk(const BatchView& batch, const PoolTask& task,
   }
 }
 
-// Turns the scores of an entry into slopes, in place, and writes its loss; returns their sum. Each
-// lane reads and writes what it wrote before.
-__device__ inline float find_pulls(const LossArgs& args, std::size_t entry, float positive,
-                                   float* pulls) {
+// The four entries of a warp.
+struct Four {
+  float at[kOwnRows] = {};
+};
+__device__ inline Four load_four(const float* p) {
+  const float4 v = load4(p);
+  return {{v.x, v.y, v.z, v.w}};
+}
+__device__ inline void store_four(float* p, const Four& v) {
+  store4(p, {v.at[0], v.at[1], v.at[2], v.at[3]});
+}
+__device__ inline void sum_over_warp(Four& values) {
+#pragma unroll
+  for (float& value : values.at) value = warp_sum(value);
+}
+
+// Turns the scores of the warp's entries into slopes, in place, and writes their losses; returns
+// the sums of the slopes. Each lane reads and writes what it wrote before. Entries from `count` on
+// are not there.
+__device__ inline Four find_pulls(const LossArgs& args, std::size_t first, std::uint32_t count,
+                                  const Four& positive, float* pulls) {
   const std::uint32_t lane = threadIdx.x % kLane;
-  const std::uint32_t* const mask = args.seen_mask + entry * (args.pool / kPool);
+  const std::uint32_t words = args.pool / kPool;
   const bool bpr = args.kind == LossKind::kBpr;
   const float inverse = 1.0F / args.temperature;
-  const auto counts = [&](std::uint32_t k) { return (mask[k / kPool] >> lane & 1) == 0; };
-  float largest = 0;  // the positive's own exponent
+  // By entry: whether the lane's negative of this word counts.
+  const auto counts = [&](std::uint32_t i, std::uint32_t word) {
+    return i < count && (args.seen_mask[(first + i) * words + word] >> lane & 1) == 0;
+  };
+  Four largest;  // the positive's own exponent is 0
   if (!bpr) {
-    for (std::uint32_t k = lane; k < args.pool; k += kLane) {
-      const float x = (pulls[k * kPullStride] - positive) * inverse;
-      if (counts(k)) largest = x <= largest ? largest : x;
+    for (std::uint32_t word = 0; word < words; ++word) {
+      const Four score = load_four(pulls + (kPool * word + lane) * kPullStride);
+#pragma unroll
+      for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+        const float x = (score.at[i] - positive.at[i]) * inverse;
+        if (counts(i, word)) largest.at[i] = x <= largest.at[i] ? largest.at[i] : x;
+      }
     }
-    largest = warp_max(largest);
+#pragma unroll
+    for (float& value : largest.at) value = warp_max(value);
   }
-  float loss = 0;
-  float sum = 0;
-  for (std::uint32_t k = lane; k < args.pool; k += kLane) {
-    float& pull = pulls[k * kPullStride];
-    float term = 0;
-    float slope = 0;
-    if (bpr) {
-      term = softplus_of_minus(positive - pull, &slope);
-    } else {
-      slope = expf((pull - positive) * inverse - largest);
+  Four loss;
+  Four sum;
+  for (std::uint32_t word = 0; word < words; ++word) {
+    float* const own = pulls + (kPool * word + lane) * kPullStride;
+    Four pull = load_four(own);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+      float term = 0;
+      float slope = 0;
+      if (bpr) {
+        term = softplus_of_minus(positive.at[i] - pull.at[i], &slope);
+      } else {
+        slope = expf((pull.at[i] - positive.at[i]) * inverse - largest.at[i]);
+      }
+      const bool counted = counts(i, word);
+      pull.at[i] = counted ? slope : 0.0F;
+      sum.at[i] += pull.at[i];
+      loss.at[i] += counted ? term : 0.0F;
     }
-    pull = counts(k) ? slope : 0.0F;
-    sum += pull;
-    loss += counts(k) ? term : 0.0F;
+    store_four(own, pull);
   }
-  sum = warp_sum(sum);
-  const float all = expf(-largest) + sum;
-  const float scale = bpr ? 1.0F / (static_cast<float>(args.size) * static_cast<float>(args.pool))
-                          : inverse / (static_cast<float>(args.size) * all);
-  loss = bpr ? warp_sum(loss) / static_cast<float>(args.pool) : largest + logf(all);
-  for (std::uint32_t k = lane; k < args.pool; k += kLane) pulls[k * kPullStride] *= scale;
-  if (lane == 0) args.loss[entry] = loss;
-  return scale * sum;
+  sum_over_warp(sum);
+  if (bpr) sum_over_warp(loss);
+  Four scale;
+#pragma unroll
+  for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+    const float all = expf(-largest.at[i]) + sum.at[i];
+    scale.at[i] = bpr ? 1.0F / (static_cast<float>(args.size) * static_cast<float>(args.pool))
+                      : inverse / (static_cast<float>(args.size) * all);
+    const float mean = bpr ? loss.at[i] / static_cast<float>(args.pool) : largest.at[i] + logf(all);
+    if (lane == 0 && i < count) args.loss[first + i] = mean;
+    sum.at[i] *= scale.at[i];
+  }
+  for (std::uint32_t word = 0; word < words; ++word) {
+    float* const own = pulls + (kPool * word + lane) * kPullStride;
+    Four pull = load_four(own);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) pull.at[i] *= scale.at[i];
+    store_four(own, pull);
+  }
+  return sum;
 }
 
 // The columns of a warp's lanes: kColumnLanes lanes have four columns each, and the other lanes of
@@ -198,15 +242,14 @@ struct ColumnSums {
   static constexpr std::uint32_t kRowLanes = kLane / kColumnLanes;
   float4 sum[kOwnRows] = {};
 
-  // Adds weights[i] * row for the four rows of the warp.
-  __device__ void add(float4 weights, float4 row) {
-    const float w[kOwnRows] = {weights.x, weights.y, weights.z, weights.w};
+  // Adds weight * row for the four rows of the warp.
+  __device__ void add(const Four& weights, float4 row) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwnRows; ++i) {
-      sum[i].x += w[i] * row.x;
-      sum[i].y += w[i] * row.y;
-      sum[i].z += w[i] * row.z;
-      sum[i].w += w[i] * row.w;
+      sum[i].x += weights.at[i] * row.x;
+      sum[i].y += weights.at[i] * row.y;
+      sum[i].z += weights.at[i] * row.z;
+      sum[i].w += weights.at[i] * row.w;
     }
   }
   // The sums of all lanes with the same columns.
@@ -223,23 +266,42 @@ struct ColumnSums {
   }
 };
 
+// Loads four columns for each of kColumnLanes lanes, from `column` on, of kPool rows; zero behind
+// the last column and for slots behind the last.
+template <std::uint32_t kColumnLanes>
+__device__ inline void load_columns(const BatchView& batch, std::size_t first_slot,
+                                    std::uint32_t real_rows, std::uint32_t column, float* out) {
+  for (std::uint32_t i = threadIdx.x; i < kPool * kColumnLanes; i += kThreads) {
+    const std::uint32_t row = i / kColumnLanes;
+    const std::uint32_t c = 4 * (i % kColumnLanes);
+    const bool inside = row < real_rows && column + c < batch.args.columns;
+    const float4 zero = {0, 0, 0, 0};
+    store4(out + 4 * i, inside ? load4(batch.row(first_slot + row) + column + c) : zero);
+  }
+}
+
 template <std::uint32_t kColumnLanes>
 __device__ inline void contribute_users(const BatchView& batch, const PoolTask& task,
-                                        const float* pulls, const float (&sums)[kOwnRows]) {
+                                        const float* pulls, const Four& sums, float* rows) {
+  constexpr std::uint32_t kRowLanes = ColumnSums<kColumnLanes>::kRowLanes;
   const std::uint32_t lane = threadIdx.x % kLane;
   const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
-  const float4 zero = {0, 0, 0, 0};
+  const float* const own_columns = rows + 4 * (lane % kColumnLanes);
   for (std::uint32_t begin = 0; begin < batch.args.columns; begin += 4 * kColumnLanes) {
     const std::uint32_t c = begin + 4 * (lane % kColumnLanes);
-    const bool inside = c < batch.args.columns;
     ColumnSums<kColumnLanes> to_user;
+    for (std::uint32_t chunk = 0; chunk < batch.args.pool; chunk += kPool) {
+      __syncthreads();
+      load_columns<kColumnLanes>(batch, task.negatives + chunk, kPool, begin, rows);
+      __syncthreads();
 #pragma unroll 8
-    for (std::uint32_t k = lane / kColumnLanes; k < batch.args.pool;
-         k += ColumnSums<kColumnLanes>::kRowLanes) {
-      to_user.add(load4(pulls + k * kPullStride + own),
-                  inside ? load4(batch.row(task.negatives + k) + c) : zero);
+      for (std::uint32_t k = lane / kColumnLanes; k < kPool; k += kRowLanes) {
+        to_user.add(load_four(pulls + (chunk + k) * kPullStride + own),
+                    load4(own_columns + k * 4 * kColumnLanes));
+      }
     }
     to_user.finish();
+    const bool inside = c < batch.args.columns;
     if (!inside || lane >= kColumnLanes) continue;
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwnRows; ++i) {
@@ -248,7 +310,7 @@ __device__ inline void contribute_users(const BatchView& batch, const PoolTask& 
       const float4 u = load4(batch.row(entry) + c);
       const float4 p = load4(batch.row(batch.positive(entry)) + c);
       const float4 n = to_user.sum[i];
-      const float pull = sums[i];
+      const float pull = sums.at[i];
       store4(batch.contribution(entry) + c,
              {n.x - pull * p.x, n.y - pull * p.y, n.z - pull * p.z, n.w - pull * p.w});
       store4(batch.contribution(batch.positive(entry)) + c,
@@ -295,49 +357,58 @@ __global__ void __launch_bounds__(kThreads) pull_users(const LossArgs args, floa
     score_chunk<1>(batch, task, chunk, pulls, slabs, positive);
   }
 
-  float sums[kOwnRows] = {};
+  Four score;
 #pragma unroll
-  for (std::uint32_t i = 0; i < kOwnRows; ++i) {
-    const std::size_t entry = task.first + own + i;
-    const bool real = own + i < task.count;
-    const float score = warp_sum(positive[i]);
-    if (real) sums[i] = find_pulls(args, entry, score, pulls + own + i);
-    for (std::uint32_t k = lane; real && k < args.pool; k += kLane) {
-      to_negatives[entry * args.pool + k] = pulls[k * kPullStride + own + i];
+  for (std::uint32_t i = 0; i < kOwnRows; ++i) score.at[i] = warp_sum(positive[i]);
+  const std::uint32_t own_count = task.count > own ? min(task.count - own, kOwnRows) : 0;
+  const Four sums = find_pulls(args, task.first + own, own_count, score, pulls + own);
+  for (std::uint32_t k = lane; k < args.pool; k += kLane) {
+    const Four pull = load_four(pulls + k * kPullStride + own);
+#pragma unroll
+    for (std::uint32_t i = 0; i < kOwnRows; ++i) {
+      if (i < own_count) to_negatives[(task.first + own + i) * args.pool + k] = pull.at[i];
     }
   }
-  __syncwarp();
   with_column_lanes(args.columns, [&]<std::uint32_t kLanes>() {
-    contribute_users<kLanes>(batch, task, pulls, sums);
+    contribute_users<kLanes>(batch, task, pulls, sums, slabs);
   });
 }
 
 // The contributions of kPool negatives of a block.
 template <std::uint32_t kColumnLanes>
 __device__ inline void contribute_negatives(const BatchView& batch, std::size_t first_negative,
-                                            const float* pulls) {
+                                            const float* pulls, float* rows, float* weights) {
+  constexpr std::uint32_t kRowLanes = ColumnSums<kColumnLanes>::kRowLanes;
   const LossArgs& args = batch.args;
-  const std::size_t block = first_negative / args.pool;
-  const std::size_t first_entry = block * args.pool;
+  const std::size_t first_entry = first_negative / args.pool * args.pool;
+  const auto position = static_cast<std::uint32_t>(first_negative % args.pool);
   const auto count =
       static_cast<std::uint32_t>(min(std::size_t{args.pool}, args.size - first_entry));
   const std::uint32_t lane = threadIdx.x % kLane;
   const std::uint32_t own = kOwnRows * (threadIdx.x / kLane);
-  const auto position = static_cast<std::uint32_t>(first_negative % args.pool) + own;
-  const float4 zero = {0, 0, 0, 0};
+  const float* const own_columns = rows + 4 * (lane % kColumnLanes);
   for (std::uint32_t begin = 0; begin < args.columns; begin += 4 * kColumnLanes) {
     const std::uint32_t c = begin + 4 * (lane % kColumnLanes);
-    const bool inside = c < args.columns;
     ColumnSums<kColumnLanes> sums;
+    for (std::uint32_t chunk = 0; chunk < count; chunk += kPool) {
+      const std::uint32_t real = min(kPool, count - chunk);
+      __syncthreads();
+      load_columns<kColumnLanes>(batch, first_entry + chunk, real, begin, rows);
+      const std::uint32_t row = threadIdx.x / (kPool / 4);  // kThreads is kPool * kPool / 4
+      const std::uint32_t k = 4 * (threadIdx.x % (kPool / 4));
+      const float4 zero = {0, 0, 0, 0};
+      store4(weights + row * kPullStride + k,
+             row < real ? load4(pulls + (first_entry + chunk + row) * args.pool + position + k)
+                        : zero);
+      __syncthreads();
 #pragma unroll 8
-    for (std::uint32_t e = lane / kColumnLanes; e < count;
-         e += ColumnSums<kColumnLanes>::kRowLanes) {
-      sums.add(load4(pulls + (first_entry + e) * args.pool + position),
-               inside ? load4(batch.row(first_entry + e) + c) : zero);
+      for (std::uint32_t e = lane / kColumnLanes; e < kPool; e += kRowLanes) {
+        sums.add(load_four(weights + e * kPullStride + own),
+                 load4(own_columns + e * 4 * kColumnLanes));
+      }
     }
-    __syncwarp();
     sums.finish();
-    if (!inside || lane >= kColumnLanes) continue;
+    if (c >= args.columns || lane >= kColumnLanes) continue;
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwnRows; ++i) {
       store4(batch.contribution(batch.negative(first_negative + own + i)) + c, sums.sum[i]);
@@ -347,9 +418,11 @@ __device__ inline void contribute_negatives(const BatchView& batch, std::size_t 
 
 __global__ void __launch_bounds__(kThreads)
     pull_negatives(const LossArgs args, const float* pulls) {
+  __shared__ __align__(16) float rows[kPool * 4 * kLane];
+  __shared__ __align__(16) float weights[kPool * kPullStride];
   const BatchView batch{args};
   with_column_lanes(args.columns, [&]<std::uint32_t kLanes>() {
-    contribute_negatives<kLanes>(batch, std::size_t{blockIdx.x} * kPool, pulls);
+    contribute_negatives<kLanes>(batch, std::size_t{blockIdx.x} * kPool, pulls, rows, weights);
   });
 }
 

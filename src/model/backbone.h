@@ -29,6 +29,9 @@ struct ModelOptions {
   std::uint32_t dim = 128;  // full embedding size, and the width of dense layers
   // Of the models side by side; the last one is that of all that follow.
   std::vector<LossOptions> losses = {LossOptions()};
+  // Not 0: the temperatures of dot products are those of trainings of this many steps, and shorter
+  // ones have lower ones in proportion (train/loss_choice.h).
+  std::uint64_t temperature_steps = 0;
 
   std::vector<LossOptions> losses_of(std::size_t num_models) const;
 };
@@ -90,6 +93,8 @@ struct FastTraining {
   float beta1 = 0.5F;
   float beta2 = 0.8F;
   std::uint64_t max_steps = 400;
+  // Of the softmax, for rows of one parameter and 400 steps (train/loss_choice.h).
+  double temperature = 2;
 };
 
 // How CIESS trains the backbone for a reward with the schedule `paper`: by the settings of its

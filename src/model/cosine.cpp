@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <utility>
 #include <vector>
 
 #include "model/executor.h"
@@ -25,14 +26,14 @@ at::Tensor room_for(const at::Tensor& vectors, std::span<const ModelColumns> mod
 class Normalise : public torch::autograd::Function<Normalise> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& vectors,
-                            std::span<const ModelColumns> models, const at::Tensor& needed) {
+                            std::span<const ModelColumns> models, const at::Tensor* needed) {
     const at::Tensor out = room_for(vectors, models);
     const at::Tensor inverse_norms =
         at::empty({static_cast<std::int64_t>(models.size()), vectors.size(0)}, vectors.options());
     NormaliseArgs args;
     args.in = vectors.data_ptr<float>();
     args.out = out.data_ptr<float>();
-    args.needed = needed.defined() ? needed.data_ptr<std::uint8_t>() : nullptr;
+    args.needed = needed != nullptr ? needed->data_ptr<std::uint8_t>() : nullptr;
     args.stride = static_cast<std::uint32_t>(vectors.size(1));
     std::vector<std::int64_t> columns;
     for (std::size_t model = 0; model < models.size(); ++model) {
@@ -42,7 +43,9 @@ class Normalise : public torch::autograd::Function<Normalise> {
       executor_for(vectors.device()).run_rows(args, static_cast<std::size_t>(vectors.size(0)));
       columns.insert(columns.end(), {models[model].first, models[model].width});
     }
-    context->save_for_backward({out, inverse_norms, needed});
+    variable_list saved = {out, inverse_norms};
+    if (needed != nullptr) saved.push_back(*needed);
+    context->save_for_backward(std::move(saved));
     context->saved_data["columns"] = columns;
     return out;
   }
@@ -59,7 +62,7 @@ class Normalise : public torch::autograd::Function<Normalise> {
     const at::Tensor in_gradient = room_for(gradient, models);
     NormaliseBackArgs args;
     args.out = saved[0].data_ptr<float>();
-    args.needed = saved[2].defined() ? saved[2].data_ptr<std::uint8_t>() : nullptr;
+    args.needed = saved.size() > 2 ? saved[2].data_ptr<std::uint8_t>() : nullptr;
     args.gradient = gradient.data_ptr<float>();
     args.in_gradient = in_gradient.data_ptr<float>();
     args.stride = static_cast<std::uint32_t>(gradient.size(1));
@@ -77,7 +80,7 @@ class Normalise : public torch::autograd::Function<Normalise> {
 
 at::Tensor normalised(const at::Tensor& vectors, std::span<const ModelColumns> models,
                       const at::Tensor* needed) {
-  return Normalise::apply(vectors, models, needed != nullptr ? *needed : at::Tensor());
+  return Normalise::apply(vectors, models, needed);
 }
 
 }  // namespace bet

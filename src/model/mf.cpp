@@ -30,6 +30,7 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& /*graph
 }  // namespace
 
 extern const BackboneKind kMf;
-const BackboneKind kMf = {backbone_traits(BackboneId::kMf), {.make = make}};
+const BackboneKind kMf = {backbone_traits(BackboneId::kMf),
+                          {.fast = {.temperature = 6}, .make = make}};
 
 }  // namespace bet

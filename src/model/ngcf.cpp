@@ -346,7 +346,7 @@ extern const BackboneKind kNgcf;
 const BackboneKind kNgcf = {backbone_traits(BackboneId::kNgcf),
                             {.l2 = 1e-3,
                              .multiplies = true,
-                             .fast = {.weights_rate = 0.03, .max_steps = 800},
+                             .fast = {.weights_rate = 0.03, .max_steps = 800, .temperature = 3},
                              .ciess = {.max_steps = 3'000, .decay_steps = 100},
                              .paper_probe_epochs = 1.5,
                              .workspace = 40,

@@ -27,7 +27,7 @@ void check_data(const EvaluationJob& job, bool is_same, const std::string& hash)
 // The trained weights of a run, before they were rounded for its file.
 Metrics evaluate_run(const EvaluationJob& job) {
   const RunFiles files = RunFolder::find(job.subject);
-  FitOptions options = with_defaults(options_from(read_config(files.config())));
+  FitOptions options = with_defaults(stored_options(read_config(files.config())));
   options.data.path = job.data;
   const RetrainingOptions training = retraining_options(options);
   BET_CHECK(training.final_part != TrainingPart::kAll, job.subject.string(),
@@ -40,7 +40,9 @@ Metrics evaluate_run(const EvaluationJob& job) {
   check_data(job, model.identity.starts_with(hash), hash);
   const at::Device device = find_device(job.device);
   const Graph graph = make_graph(split, training.final_part).to(device);
-  const Ranking ranking = make_backbone(training.model, graph)->ranking(model.table.to(device));
+  ModelOptions trained = training.model;
+  trained.losses = {model.loss};
+  const Ranking ranking = make_backbone(trained, graph)->ranking(model.table.to(device));
   return evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
 }
 

@@ -14,7 +14,7 @@ namespace bet {
 namespace {
 
 FitOptions options_of(const ExportJob& job, const RunFiles& files) {
-  FitOptions options = options_from(read_config(files.config()));
+  FitOptions options = stored_options(read_config(files.config()));
   if (!job.data.empty()) options.data.path = job.data;
   if (job.precision) options.precision = *job.precision;
   if (job.materialised) options.materialised = *job.materialised;
@@ -43,7 +43,8 @@ ExportResult write_again(const ExportJob& job) {
   ExportResult result;
   result.report = read_report(files.report());
   result.file = job.out.empty() ? files.model() : job.out;
-  write_model_file(result.file, {dataset, split, options, model.table}, choice, result.report);
+  const FitOptions trained = with_loss(options, model.loss);
+  write_model_file(result.file, {dataset, split, trained, model.table}, choice, result.report);
   if (job.out.empty()) write_report(result.report, files.report());
   return result;
 }

@@ -86,7 +86,8 @@ class FitRun {
         mode_(job.mode),
         folder_(job.folder.empty() ? default_folder(job.options) : job.folder),
         options_(with_defaults(job.options)),
-        training_(retraining_options(options_)),
+        training_(retraining_options(search_options(options_))),
+        retraining_(retraining_options(options_)),
         method_(method_of(options_)) {}
 
   FitReport run() {
@@ -113,7 +114,7 @@ class FitRun {
   bool is_complete() {
     run_ = RunFolder::open(folder_);
     folder_ = run_->path();
-    refuse_contradictions(options_from(read_config(run_->files().config())), options_, folder_);
+    refuse_contradictions(stored_options(read_config(run_->files().config())), options_, folder_);
     const bool continues_search = mode_ == FitMode::kContinueSearch;
     BET_CHECK(!continues_search || method_.by_trials, folder_.string(),
               ": --continue-search needs a run of --method bet, not ", options_.method);
@@ -125,7 +126,7 @@ class FitRun {
   void prepare() {
     use_huge_page_tensors();
     set_num_threads(options_.threads);
-    training_.device = find_device(options_.device);
+    training_.device = retraining_.device = find_device(options_.device);
     if (!resumes()) RunFolder::check_free(folder_, mode_ == FitMode::kOverwrite);
     if (options_.data.path == "-") {
       run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
@@ -191,14 +192,33 @@ class FitRun {
       columns += plan.width();
       widest = std::max<double>(widest, plan.width());
     }
-    set_training_work(tracker.progress(), columns, widest, training_.schedule,
-                      full_ ? &*full_ : nullptr);
+    // A full-size model tells how long trainings are by the same schedule only.
+    const bool same_schedule = options_.loss != LossSetting::kAuto;
+    set_training_work(tracker.progress(), columns, widest, retraining_.schedule,
+                      full_ && same_schedule ? &*full_ : nullptr);
     const RetrainingResult result = retrain_plans(
-        {split_, *graph_, training_.model, training_.schedule, hooks}, training_.final_part,
-        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()});
+        {split_, *graph_, retraining_.model, retraining_.schedule, hooks}, retraining_.final_part,
+        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()}, loss_search());
     tracker.end_phase();
+    if (options_.loss == LossSetting::kAuto) report_loss(result);
+    options_ = with_loss(options_, result.loss);
     fill_report(proposal, result);
     finish(result.table);
+  }
+
+  LossSearch loss_search() const {
+    if (options_.loss != LossSetting::kAuto) return {};
+    return {true, options_.cache,
+            str_cat("loss 1\n", pretrained_identity(options_, report_.data.hash),
+                    "\nfinal part = ", static_cast<int>(retraining_.final_part))};
+  }
+
+  void report_loss(const RetrainingResult& result) {
+    FitReport::Loss& loss = report_.loss.emplace();
+    loss.chosen = result.loss;
+    for (const LossTrial& trial : result.loss_trials) {
+      loss.trials.push_back({trial.loss, trial.score});
+    }
   }
 
   TrainingHooks make_hooks(ProgressTracker& tracker) {
@@ -259,10 +279,11 @@ class FitRun {
     full_ = pretrain({split_, *graph_, training_.model, training_.schedule, pretrain_hooks}, shape_,
                      options_.cache,
                      {run_->files().checkpoints().pretraining(),
-                      pretrained_identity(options_, report_.data.hash)});
+                      pretrained_identity(search_options(options_), report_.data.hash)});
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
-    set_training_work(progress, plans * options_.dim, options_.dim, training_.schedule, &*full_);
+    set_training_work(progress, plans * options_.dim, options_.dim, retraining_.schedule,
+                      options_.loss != LossSetting::kAuto ? &*full_ : nullptr);
     report_.seconds.pretrain = watch.seconds();
     return *full_;
   }
@@ -350,8 +371,9 @@ class FitRun {
   const FitCallbacks& callbacks_;
   FitMode mode_;
   std::filesystem::path folder_;
-  FitOptions options_;  // resolved
-  RetrainingOptions training_;
+  FitOptions options_;          // resolved
+  RetrainingOptions training_;  // of what comes before retraining
+  RetrainingOptions retraining_;
   const MethodKind& method_;
   Stopwatch watch_;
 
@@ -378,7 +400,7 @@ FitResult fit(const FitJob& job, const FitCallbacks& callbacks) {
 
 FitJob resume_job(const std::filesystem::path& folder) {
   const RunFiles files = RunFolder::find(folder);
-  return {options_from(read_config(files.config())), files.folder, FitMode::kResume};
+  return {stored_options(read_config(files.config())), files.folder, FitMode::kResume};
 }
 
 }  // namespace bet

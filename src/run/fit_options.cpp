@@ -71,7 +71,11 @@ void set_schedule(FitOptions& options) {
             "always does so to the end");
   options.batches = options.batches.value_or(schedule.batch_kind);
   options.negatives = options.negatives.value_or(schedule.pool);
-  if (options.loss == LossKind::kSoftmax) options.temperature = options.temperature.value_or(1);
+  // What there is to choose from needs a falling rate and shared negatives.
+  if (options.loss == LossSetting::kAuto && (!schedule.linear || *options.negatives == 1)) {
+    options.loss = LossSetting::kBpr;
+  }
+  if (options.loss == LossSetting::kSoftmax) options.temperature = options.temperature.value_or(1);
   options.learning_rate = options.learning_rate.value_or(schedule.learning_rate);
   options.max_steps = options.max_steps.value_or(schedule.max_steps);
   options.measure_steps = options.measure_steps.value_or(schedule.measure_steps);
@@ -81,6 +85,11 @@ void set_schedule(FitOptions& options) {
   }
 }
 
+// With --loss auto: negatives of a pool at least, and the length as a multiple of the schedule's
+// (docs/studies/loss.md).
+constexpr std::uint32_t kAutoPool = 128;
+constexpr std::uint64_t kAutoLength = 2;
+
 void check_loss(const FitOptions& options, const BackboneKind& backbone) {
   const std::uint32_t negatives = options.negatives.value();
   BET_CHECK(negatives == 1 || (negatives > 0 && negatives % kPool == 0 && negatives <= kMostPool),
@@ -89,10 +98,12 @@ void check_loss(const FitOptions& options, const BackboneKind& backbone) {
             options.backbone, " has own ones, or pools of ", kPool);
   BET_CHECK(backbone.dot_product || options.score == ScoreKind::kDot,
             "--score cosine: the scores of ", options.backbone, " are not those of two vectors");
-  const bool softmax = options.loss == LossKind::kSoftmax;
+  const bool softmax = options.loss == LossSetting::kSoftmax;
   BET_CHECK(!softmax || negatives > 1,
             "--loss softmax compares a positive with shared negatives; --negatives own has none");
   BET_CHECK(softmax || !options.temperature, "--temperature is for --loss softmax");
+  BET_CHECK(options.loss != LossSetting::kAuto || options.score == ScoreKind::kDot,
+            "--score cosine is for --loss bpr and softmax; --loss auto tries both kinds of score");
   BET_CHECK(!softmax || options.temperature.value() > 0, "--temperature ",
             options.temperature.value_or(0), " must be positive");
 }
@@ -109,7 +120,8 @@ FitOptions with_defaults(FitOptions options) {
   if (method.set_defaults != nullptr) {
     method.set_defaults(options.search, options.effort, backbone);
   }
-  options.cache = method.pretrains ? absolute_cache(options.cache) : "";
+  const bool caches = method.pretrains || options.loss == LossSetting::kAuto;
+  options.cache = caches ? absolute_cache(options.cache) : "";
   retraining_options(options).schedule.validate();
   return options;
 }
@@ -126,13 +138,33 @@ RetrainingOptions retraining_options(const FitOptions& resolved) {
   schedule.measure_steps = resolved.measure_steps.value();
   schedule.batch_kind = resolved.batches.value();
   schedule.pool = resolved.negatives.value();
-  training.model.losses = {{resolved.loss, resolved.temperature.value_or(1), resolved.score}};
+  const bool softmax = resolved.loss == LossSetting::kSoftmax;
+  training.model.losses = {{softmax ? LossKind::kSoftmax : LossKind::kBpr,
+                            resolved.temperature.value_or(1), resolved.score}};
+  if (resolved.loss == LossSetting::kAuto) {
+    const bool pools = find_backbone(resolved.backbone).dot_product;
+    if (pools) schedule.pool = std::max(schedule.pool, kAutoPool);
+    if (resolved.effort != Effort::kQuick) schedule.max_steps *= kAutoLength;
+  }
   training.model.backbone = resolved.backbone;
   training.model.seed = resolved.seed;
   training.model.dim = resolved.dim;
   training.model.precision = resolved.rows;
   training.final_part = resolved.final_part;
   return training;
+}
+
+FitOptions search_options(FitOptions resolved) {
+  if (resolved.loss == LossSetting::kAuto) resolved.loss = LossSetting::kBpr;
+  return resolved;
+}
+
+FitOptions with_loss(FitOptions options, const LossOptions& loss) {
+  const bool softmax = loss.kind == LossKind::kSoftmax;
+  options.loss = softmax ? LossSetting::kSoftmax : LossSetting::kBpr;
+  options.temperature = softmax ? std::optional(loss.temperature) : std::nullopt;
+  options.score = loss.score;
+  return options;
 }
 
 const MethodKind& method_of(const FitOptions& options) { return find_method(options.method); }

@@ -19,6 +19,10 @@ namespace bet {
 struct MethodKind;
 struct RetrainingOptions;
 
+// What models are trained to make small; kAuto: plans are searched by BPR, retrained by the
+// softmax, and the chosen one is trained by the best of several losses (train/loss_choice.h).
+enum class LossSetting : std::uint8_t { kAuto, kBpr, kSoftmax };
+
 // All that decides the result of a run, and how fast it comes. What is optional and not given is
 // set by with_defaults(). The table of these options is in run/option_table.h.
 struct FitOptions {
@@ -30,7 +34,7 @@ struct FitOptions {
   Effort effort = Effort::kNormal;
   std::string schedule;  // "fast" or "paper"; empty: not given
   std::optional<BatchKind> batches;
-  LossKind loss = LossKind::kBpr;
+  LossSetting loss = LossSetting::kAuto;
   std::optional<double> temperature;  // of the softmax
   ScoreKind score = ScoreKind::kDot;
   std::optional<std::uint32_t> negatives;  // of a pool; 1: each pair has its own
@@ -55,8 +59,14 @@ struct FitOptions {
 // contradict each other. Does nothing to options that it returned.
 FitOptions with_defaults(FitOptions options);
 
-// The part of resolved options that training needs, on the CPU: the device is the caller's.
+// The part of resolved options that retraining needs, on the CPU: the device is the caller's.
 RetrainingOptions retraining_options(const FitOptions& resolved);
+// The options as they are for what comes before retraining: the same but for --loss auto, where
+// that is BPR, so that all budgets share a pretrained model.
+FitOptions search_options(FitOptions resolved);
+
+// The options with the loss that was chosen.
+FitOptions with_loss(FitOptions options, const LossOptions& loss);
 
 const MethodKind& method_of(const FitOptions& options);
 

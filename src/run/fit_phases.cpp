@@ -8,19 +8,21 @@ namespace {
 constexpr const char* kPretrain = "pretrain";
 constexpr const char* kSearch = "search";
 constexpr const char* kTrain = "train";
+constexpr const char* kLoss = "loss";
 constexpr const char* kFinal = "final training";
 
 }  // namespace
 
 std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, bool nothing_to_cut) {
   const MethodKind& method = method_of(resolved);
-  const RetrainingOptions training = retraining_options(resolved);
+  const RetrainingOptions training = retraining_options(search_options(resolved));
   const auto columns = static_cast<double>(resolved.dim);
-  const double steps = static_cast<double>(training.schedule.max_steps);
+  const double search_steps = static_cast<double>(training.schedule.max_steps);
+  const double steps = static_cast<double>(retraining_options(resolved).schedule.max_steps);
   std::vector<Phase> phases;
   double plans = 1;
   if (!nothing_to_cut) {
-    if (method.pretrains) phases.push_back({kPretrain, "full-size model", steps * columns});
+    if (method.pretrains) phases.push_back({kPretrain, "full-size model", search_steps * columns});
     if (method.expected_work != nullptr) {
       const SearchWork work =
           method.expected_work(resolved.search, training, resolved.effort, split);
@@ -31,6 +33,10 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
     }
   }
   phases.push_back({kTrain, "training", plans * steps * columns});
+  if (resolved.loss == LossSetting::kAuto) {
+    constexpr double kLosses = 5;  // that are tried
+    phases.push_back({kLoss, "choice of the loss", kLosses * steps * columns / 2});
+  }
   if (resolved.final_part != TrainingPart::kTrain) {
     phases.push_back({kFinal, "final training", steps * columns});
   }
@@ -42,6 +48,7 @@ void set_training_work(RunProgress& progress, double columns, double widest,
   const std::uint64_t steps = full != nullptr ? full->steps : schedule.max_steps;
   const std::uint64_t best = full != nullptr ? full->best_length : schedule.max_steps;
   progress.set_work(kTrain, columns * static_cast<double>(steps));
+  progress.set_work(kLoss, 5 * widest * static_cast<double>(best) / 2);
   progress.set_work(kFinal, widest * static_cast<double>(best));
 }
 

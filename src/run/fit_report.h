@@ -8,6 +8,7 @@
 
 #include "base/precision.h"
 #include "data/split.h"
+#include "model/loss_options.h"
 #include "plan/budget.h"
 #include "train/metrics.h"
 
@@ -60,6 +61,17 @@ struct FitReport {
     std::uint32_t largest_size = 0;
     double seconds = 0;
   };
+  // How the loss was chosen, with --loss auto.
+  struct Loss {
+    LossOptions chosen;
+    struct Trial {
+      LossOptions loss;
+      double validation = 0;  // the score at the density of the final training
+    };
+    std::vector<Trial> trials;  // empty where an earlier run knew the best
+  };
+  std::optional<Loss> loss;
+
   std::optional<std::uint64_t> planned_trials;
   std::vector<MeasuredPlan> trials;
   std::string note;  // of the method, for whoever reads the figures; may be empty

@@ -51,7 +51,7 @@ ModelFacts read_model_facts(const Model& model, const std::string& file) {
   const Model::Fact* const hash = model.fact(kDataHash);
   BET_CHECK(hash != nullptr && !entries.empty(), file,
             ": does not say which data it was trained on");
-  return {text_fact(file, kDataHash, *hash), options_from(entries)};
+  return {text_fact(file, kDataHash, *hash), stored_options(entries)};
 }
 
 }  // namespace bet

@@ -97,8 +97,8 @@ Option<Row> negatives_row() {
           }};
 }
 
-// The same option, which is set only where it is not the first of its choices: runs of versions
-// without it keep their identity.
+// The same option, which is set only where it is not the first of its choices: so runs of versions
+// without it keep their identity, and stored_options() reads them.
 Option<Row> hidden_if_default(Option<Row> option) {
   option.get = [get = std::move(option.get),
                 first = option.choices.at(0)](const Row& options) -> std::optional<std::string> {
@@ -109,9 +109,13 @@ Option<Row> hidden_if_default(Option<Row> option) {
 }
 
 void add_loss_rows(Table& table) {
-  table.push_back(hidden_if_default(make_choice<Row, LossKind>(
-      training_about("loss", "bpr, or softmax: of a positive among shared negatives"),
-      {{"bpr", LossKind::kBpr}, {"softmax", LossKind::kSoftmax}},
+  table.push_back(hidden_if_default(make_choice<Row, LossSetting>(
+      training_about("loss",
+                     "bpr, softmax (of a positive among shared negatives), or auto: plans are "
+                     "searched by bpr, and the chosen one is trained by the best of both"),
+      {{"bpr", LossSetting::kBpr},
+       {"softmax", LossSetting::kSoftmax},
+       {"auto", LossSetting::kAuto}},
       [](auto& o) -> auto& { return o.loss; })));
   table.push_back(make_option<Row>(
       training_about("temperature", "that scores are divided by in the softmax (default 1)"),
@@ -276,8 +280,13 @@ Config to_config(const FitOptions& options) {
   return config;
 }
 
-FitOptions options_from(const Config& entries) {
+FitOptions stored_options(const Config& entries) {
   FitOptions options;
+  options.loss = LossSetting::kBpr;  // where none is stored
+  return options_from(entries, std::move(options));
+}
+
+FitOptions options_from(const Config& entries, FitOptions options) {
   const Table& table = fit_option_table();
   for (const ConfigEntry& entry : entries) {
     const auto option = std::find_if(table.begin(), table.end(),

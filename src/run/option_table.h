@@ -17,8 +17,11 @@ const std::vector<Option<FitOptions>>& fit_option_table();
 // Every option as resolved that is set, to be kept with a run and to start it again.
 Config to_config(const FitOptions& options);
 
-// The options that these entries set; all others have their defaults. Throws, naming the entry, on
-// an unknown one or a value that it cannot have.
-FitOptions options_from(const Config& entries);
+// The options with those that these entries set. Throws, naming the entry, on an unknown one or a
+// value that it cannot have.
+FitOptions options_from(const Config& entries, FitOptions options = {});
+
+// The options of a run or a model file, also of versions without --loss, where it was bpr.
+FitOptions stored_options(const Config& entries);
 
 }  // namespace bet

@@ -123,6 +123,38 @@ FitReport::MeasuredPlan trial_from(const Json& json) {
           .seconds = json.at("seconds")};
 }
 
+Json loss_json(const LossOptions& loss) {
+  Json json = {{"kind", loss.kind == LossKind::kSoftmax ? "softmax" : "bpr"}};
+  if (loss.kind == LossKind::kSoftmax) json["temperature"] = loss.temperature;
+  json["score"] = kScoreNames[static_cast<std::size_t>(loss.score)];
+  return json;
+}
+
+LossOptions loss_from(const Json& json) {
+  return {json.at("kind") == "softmax" ? LossKind::kSoftmax : LossKind::kBpr,
+          json.value("temperature", 1.0),
+          json.at("score") == "cosine" ? ScoreKind::kCosine : ScoreKind::kDot};
+}
+
+Json loss_choice_json(const FitReport::Loss& loss) {
+  Json json = loss_json(loss.chosen);
+  json["trials"] = Json::array();
+  for (const FitReport::Loss::Trial& trial : loss.trials) {
+    Json one = loss_json(trial.loss);
+    one["validation"] = trial.validation;
+    json["trials"].push_back(std::move(one));
+  }
+  return json;
+}
+
+FitReport::Loss loss_choice_from(const Json& json) {
+  FitReport::Loss loss = {loss_from(json), {}};
+  for (const Json& trial : json.at("trials")) {
+    loss.trials.push_back({loss_from(trial), trial.at("validation")});
+  }
+  return loss;
+}
+
 // The chosen plan as the report has it: the whole trial, or its label.
 Json chosen_json(const FitReport& report) {
   const FitReport::Retrained& chosen = report.retrained.at(report.chosen);
@@ -232,6 +264,7 @@ FitReport report_from(const Json& json) {
   report.test = metrics_from(json.at("test"));
   if (json.contains("test_fp32")) report.as_trained = metrics_from(json["test_fp32"]);
   if (json.contains("full")) report.full_validation = metrics_from(json["full"].at("validation"));
+  if (json.contains("loss")) report.loss = loss_choice_from(json["loss"]);
   report.planned_trials = optional_at<std::uint64_t>(json, "planned_trials");
   for (const Json& trial : json.at("trials")) report.trials.push_back(trial_from(trial));
   report.note = json.value("note", "");
@@ -268,6 +301,7 @@ Json report_json(const FitReport& report) {
   if (report.full_validation) {
     json["full"] = {{"validation", metrics_json(*report.full_validation)}};
   }
+  if (report.loss) json["loss"] = loss_choice_json(*report.loss);
   if (report.planned_trials) json["planned_trials"] = *report.planned_trials;
   json["trials"] = Json::array();
   for (const FitReport::MeasuredPlan& trial : report.trials) {

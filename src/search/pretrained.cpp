@@ -1,10 +1,6 @@
 #include "search/pretrained.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <chrono>
-#include <cstdio>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -15,15 +11,6 @@
 
 namespace bet {
 namespace {
-
-StateFile cache_file(const std::filesystem::path& cache, const std::string& identity) {
-  const XXH128_hash_t hash = XXH3_128bits(identity.data(), identity.size());
-  char name[64];
-  std::snprintf(name, sizeof(name), "full-%016llx%016llx.ckpt",
-                static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-  return {cache / name, identity};
-}
 
 std::optional<Pretrained> read_cache(const StateFile& file, const TrainingContext& context,
                                      const SizePlan& plan) {
@@ -96,7 +83,7 @@ Pretrained train_full(const TrainingContext& context, const SizePlan& plan,
 
 Pretrained pretrain(const TrainingContext& context, const TableShape& shape,
                     const std::filesystem::path& cache, const StateFile& state) {
-  const StateFile file = cache_file(cache, state.identity);
+  const StateFile file = cached_state(cache, "full", state.identity);
   const SizePlan plan = full_plan(shape);
   const auto log = [&](const std::string& text) {
     if (context.hooks.log) context.hooks.log(text);

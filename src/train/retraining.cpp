@@ -1,5 +1,8 @@
 #include "train/retraining.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -22,6 +25,7 @@ void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   for (std::size_t plan = 0; plan < result.plan_validation.size(); ++plan) {
     save_metrics(checkpoint, "fit " + std::to_string(plan), result.plan_validation[plan]);
   }
+  save_loss(checkpoint, result.loss);
 }
 
 void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
@@ -34,6 +38,7 @@ void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
     result.plan_validation.push_back(read_metrics(checkpoint, "fit " + std::to_string(plan)));
   }
   result.validation = result.plan_validation.at(result.chosen);
+  result.loss = load_loss(checkpoint);
 }
 
 std::uint64_t interactions_of(const Split& split, TrainingPart part) {
@@ -44,18 +49,33 @@ std::uint64_t interactions_of(const Split& split, TrainingPart part) {
   return total;
 }
 
+// The sizes of a plan, and its mask, as a short text.
+std::string fingerprint(const SizePlan& plan) {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  const auto add = [&](const auto& values) {
+    XXH3_64bits_update(&state, values.data(), values.size_bytes());
+  };
+  add(plan.user_sizes());
+  add(plan.item_sizes());
+  add(plan.mask());
+  return std::to_string(XXH3_64bits_digest(&state));
+}
+
 class Retraining {
  public:
   Retraining(const TrainingContext& context, TrainingPart final_part,
-             std::span<const SizePlan> plans, const RetrainingFolder& folder)
+             std::span<const SizePlan> plans, const RetrainingFolder& folder,
+             const LossSearch& loss)
       : context_(context),
         final_part_(final_part),
         plans_(plans),
         folder_(folder),
+        loss_(loss),
         saving_(context.hooks) {
     saving_.save = [this](Checkpoint checkpoint) {
       checkpoint.texts["phase"] = phase_;
-      if (phase_ == kFinal) save_choice(checkpoint, result_);
+      if (phase_ != kTrain) save_choice(checkpoint, result_);
       folder_.state().write(std::move(checkpoint));
     };
   }
@@ -63,34 +83,55 @@ class Retraining {
   RetrainingResult run() {
     std::optional<Checkpoint> state;
     if (folder_.resume) state = folder_.state().read();
-    const bool in_final = state && state->text("phase") == kFinal;
-    if (in_final) {
-      restore_choice(*state, result_);
-    } else {
+    const std::string phase = state ? state->text("phase") : kTrain;
+    const bool in_final = phase == kFinal;
+    if (phase == kTrain) {
       choose_plan(state ? &*state : nullptr);
+    } else {
+      restore_choice(*state, result_);
     }
+    if (loss_.choose && !in_final) find_loss();
     finish(in_final ? &*state : nullptr);
     Checkpoint final_model;
     save_model(final_model, result_.table);
+    save_loss(final_model, result_.loss);
     folder_.final_model().write(std::move(final_model));
     folder_.state().remove();
     return std::move(result_);
   }
 
  private:
+  static constexpr const char* kTrain = "train";
+  static constexpr const char* kLoss = "loss";
   static constexpr const char* kFinal = "final";
+
+  // The model's options with these losses.
+  ModelOptions with_losses(std::vector<LossOptions> losses) const {
+    ModelOptions options = context_.model;
+    options.losses = std::move(losses);
+    return options;
+  }
 
   void choose_plan(const Checkpoint* state) {
     const Stopwatch watch;
+    std::vector<LossOptions> losses = context_.model.losses_of(plans_.size());
+    for (std::size_t plan = 0; loss_.choose && plan < plans_.size(); ++plan) {
+      losses[plan] = usual_loss(plans_[plan], find_backbone(context_.model.backbone),
+                                context_.schedule.max_steps);
+    }
+    ModelOptions options = with_losses(losses);
+    if (loss_.choose) options.temperature_steps = context_.schedule.max_steps;
     const std::vector<TrainingResult> trained = train_to_convergence(
-        {context_.split, context_.graph, context_.model, context_.schedule, saving_}, plans_,
-        state);
+        {context_.split, context_.graph, options, context_.schedule, saving_}, plans_, state);
     for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
     const auto best = std::max_element(trained.begin(), trained.end(),
                                        [](const TrainingResult& a, const TrainingResult& b) {
                                          return a.validation.score() < b.validation.score();
                                        });
     result_.chosen = static_cast<std::size_t>(best - trained.begin());
+    result_.loss = loss_.choose ? for_length(losses[result_.chosen], context_.schedule.max_steps,
+                                             best->best_length)
+                                : losses[result_.chosen];
     result_.validation = best->validation;
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
@@ -101,6 +142,41 @@ class Retraining {
     result_.measure_seconds = best->measure_seconds;
   }
 
+  // The loss of the chosen plan, on as many interactions as the final training has.
+  void find_loss() {
+    phase_ = kLoss;
+    saving_.save({});
+    const Stopwatch watch;
+    const SizePlan& plan = plans_[result_.chosen];
+    const bool same_data = final_part_ == TrainingPart::kTrain;
+    const Split denser = same_data ? Split() : denser_split(context_.split, context_.model.seed);
+    const Split& split = same_data ? context_.split : denser;
+    const Graph graph = same_data
+                            ? context_.graph
+                            : make_graph(split, TrainingPart::kTrain).to(context_.graph.device());
+    const Schedule schedule = final_schedule();
+    StateFile cache;
+    if (!loss_.cache.empty()) {
+      cache = cached_state(loss_.cache, "loss",
+                           str_cat(loss_.identity, "\nsteps = ", schedule.max_steps,
+                                   "\nplan = ", fingerprint(plan)));
+    }
+    LossChoice choice = choose_loss({split, graph, context_.model, schedule, context_.hooks}, plan,
+                                    schedule.max_steps, cache);
+    needs_training_ = !(choice.loss == result_.loss);
+    result_.loss = choice.loss;
+    result_.loss_trials = std::move(choice.trials);
+    result_.interrupted = result_.interrupted || choice.stopped;
+    result_.train_seconds += watch.seconds();
+    if (context_.hooks.log) context_.hooks.log("loss: " + loss_text(result_.loss));
+  }
+
+  Schedule final_schedule() const {
+    return context_.schedule.final_schedule(result_.best_length,
+                                            interactions_of(context_.split, TrainingPart::kTrain),
+                                            interactions_of(context_.split, final_part_));
+  }
+
   // The final training, from its own state if there is one, and its measurement on test.
   void finish(const Checkpoint* state) {
     const Stopwatch watch;
@@ -108,7 +184,7 @@ class Retraining {
     const Graph graph = same_data
                             ? context_.graph
                             : make_graph(context_.split, final_part_).to(context_.graph.device());
-    if (same_data && state == nullptr) {
+    if (same_data && state == nullptr && !needs_training_) {
       result_.final_steps = result_.best_length;  // the chosen weights are the final ones
     } else {
       train_final(graph, state);
@@ -119,11 +195,9 @@ class Retraining {
 
   void train_final(const Graph& graph, const Checkpoint* state) {
     phase_ = kFinal;
-    const Schedule schedule = context_.schedule.final_schedule(
-        result_.best_length, interactions_of(context_.split, TrainingPart::kTrain),
-        interactions_of(context_.split, final_part_));
+    const Schedule schedule = final_schedule();
     const TrainingResult trained =
-        train_steps({context_.split, graph, context_.model, schedule, saving_},
+        train_steps({context_.split, graph, with_losses({result_.loss}), schedule, saving_},
                     plans_.subspan(result_.chosen, 1), state)[0];
     result_.table = trained.table;
     result_.final_step_seconds = trained.step_seconds;
@@ -133,8 +207,8 @@ class Retraining {
 
   Metrics test_metrics(const Graph& graph) const {
     if (final_part_ == TrainingPart::kAll) return {};
-    const Ranking ranking =
-        make_backbone(context_.model, graph)->ranking(result_.table.to(graph.device()));
+    const Ranking ranking = make_backbone(with_losses({result_.loss}), graph)
+                                ->ranking(result_.table.to(graph.device()));
     return evaluate(ranking.vectors, ranking.models[0], context_.split, HeldOut::kTest, graph);
   }
 
@@ -142,22 +216,25 @@ class Retraining {
   TrainingPart final_part_;
   std::span<const SizePlan> plans_;
   const RetrainingFolder& folder_;
+  const LossSearch& loss_;
   TrainingHooks saving_;
-  std::string phase_ = "train";
+  bool needs_training_ = false;  // the final loss is not the one by which the plan was trained
+  std::string phase_ = kTrain;
   RetrainingResult result_;
 };
 
 }  // namespace
 
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
-                               std::span<const SizePlan> plans, const RetrainingFolder& folder) {
-  return Retraining(context, final_part, plans, folder).run();
+                               std::span<const SizePlan> plans, const RetrainingFolder& folder,
+                               const LossSearch& loss) {
+  return Retraining(context, final_part, plans, folder, loss).run();
 }
 
 FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape) {
   const std::filesystem::path path = RetrainingFolder{folder, ""}.final_model().path;
   const Checkpoint checkpoint = read_checkpoint(path);
-  FinalModel model{load_model(checkpoint), checkpoint.text("identity")};
+  FinalModel model{load_model(checkpoint), load_loss(checkpoint), checkpoint.text("identity")};
   BET_CHECK(model.table.num_rows() == static_cast<std::int64_t>(shape.num_rows()), path.string(),
             ": a model of ", model.table.num_rows(), " users and items for data of ",
             shape.num_rows());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/run_files.h"
+#include "train/loss_choice.h"
 #include "train/state_file.h"
 #include "train/trainer.h"
 
@@ -36,6 +37,16 @@ struct RetrainingResult {
   double final_step_seconds = 0;
   double measure_seconds = 0;  // the last measurement on validation: vectors, full ranking, metrics
   bool interrupted = false;
+  LossOptions loss;                    // of the final model
+  std::vector<LossTrial> loss_trials;  // made in this process
+};
+
+// How the loss of the final training is found: that of the context's model, or, with `choose`, the
+// best for the chosen plan (choose_loss), after each plan was trained by its usual one.
+struct LossSearch {
+  bool choose = false;
+  std::filesystem::path cache;  // folder; empty: none
+  std::string identity;         // of data and options, for the cache
 };
 
 // The folder of a retraining: its state while it runs, then the final model.
@@ -51,11 +62,13 @@ struct RetrainingFolder {
 // `context` is for the training on `train`; the final training uses its split, options and hooks. A
 // resumed retraining comes to the same bits as one without a break.
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
-                               std::span<const SizePlan> plans, const RetrainingFolder& folder);
+                               std::span<const SizePlan> plans, const RetrainingFolder& folder,
+                               const LossSearch& loss = {});
 
 // The final model as kept in final.ckpt.
 struct FinalModel {
   ModelParameters table;
+  LossOptions loss;
   std::string identity;
 };
 FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape);

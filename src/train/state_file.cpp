@@ -1,5 +1,10 @@
 #include "train/state_file.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstdio>
+
 #include "base/error.h"
 
 namespace bet {
@@ -20,5 +25,15 @@ void StateFile::write(Checkpoint checkpoint) const {
 }
 
 void StateFile::remove() const { std::filesystem::remove(path); }
+
+StateFile cached_state(const std::filesystem::path& folder, const std::string& prefix,
+                       const std::string& identity) {
+  const XXH128_hash_t hash = XXH3_128bits(identity.data(), identity.size());
+  char digits[64];
+  std::snprintf(digits, sizeof(digits), "%016llx%016llx",
+                static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return {folder / (prefix + "-" + digits + ".ckpt"), identity};
+}
 
 }  // namespace bet

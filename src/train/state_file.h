@@ -24,4 +24,8 @@ struct StateFile {
   void remove() const;
 };
 
+// The state of this identity in a folder of cached ones: "<prefix>-<hash of the identity>.ckpt".
+StateFile cached_state(const std::filesystem::path& folder, const std::string& prefix,
+                       const std::string& identity);
+
 }  // namespace bet

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
+#include "train/loss_choice.h"
 #include "train/parameter_state.h"
 #include "train/training_length.h"
 #include "train/training_loop.h"
@@ -264,8 +265,19 @@ std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
         [&](std::span<const std::size_t> indices, const Schedule& schedule,
             const TrainingHooks& hooks, const Checkpoint* trial_state) {
           std::vector<SizePlan> chosen;
-          for (const std::size_t index : indices) chosen.push_back(plans[index]);
-          return converge({context.split, context.graph, context.model, schedule, hooks}, chosen,
+          ModelOptions model = context.model;
+          model.losses.clear();
+          const std::vector<LossOptions> losses = context.model.losses_of(plans.size());
+          for (const std::size_t index : indices) {
+            chosen.push_back(plans[index]);
+            model.losses.push_back(losses[index]);
+          }
+          if (model.temperature_steps > 0) {
+            for (LossOptions& loss : model.losses) {
+              loss = for_length(loss, model.temperature_steps, schedule.max_steps);
+            }
+          }
+          return converge({context.split, context.graph, model, schedule, hooks}, chosen,
                           trial_state);
         },
         [&](std::size_t index) {

@@ -252,7 +252,10 @@ struct RandomBatch {
       for (std::uint32_t k = 0; k < pool; ++k) {
         for (std::uint32_t c = 0; c < width; ++c) x[k] += at(e, c) * (at(first + k, c) - at(i, c));
       }
-      const double largest = std::max(0.0, *std::max_element(x.begin(), x.end()) / temperature);
+      double largest = 0;
+      for (std::uint32_t k = 0; k < pool; ++k) {
+        if (counts(e, k)) largest = std::max(largest, x[k] / temperature);
+      }
       double all = std::exp(-largest);
       for (std::uint32_t k = 0; k < pool; ++k) {
         if (counts(e, k)) all += std::exp(x[k] / temperature - largest);

@@ -54,13 +54,13 @@ std::set<std::string> Pair::seen(std::size_t user) const {
   return ids;
 }
 
-double cosine_of(const std::vector<double>& a, const std::vector<double>& b) {
-  const double lengths = std::sqrt(dot(a, a) * dot(b, b));
-  return lengths > 0 ? dot(a, b) / lengths : 0;
+double Pair::cosine_to(const std::vector<double>& vector, std::size_t item) const {
+  const double lengths = std::sqrt(dot(vector, vector)) * double{toy.model.item_norms[item]};
+  return lengths > 0 ? dot(vector, vectors.items[item]) / lengths : 0;
 }
 
 double Pair::score(std::size_t user, std::size_t item) const {
-  if (scores_cosines()) return cosine_of(vectors.users[user], vectors.items[item]);
+  if (scores_cosines()) return cosine_to(vectors.users[user], item);
   return has_vectors() ? dot(vectors.users[user], vectors.items[item])
                        : ncf_score(vectors.users[user], vectors.items[item], toy.model.weights);
 }

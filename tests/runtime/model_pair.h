@@ -9,9 +9,6 @@
 
 namespace bet::test {
 
-// Of two vectors; 0 where one is zero.
-double cosine_of(const std::vector<double>& a, const std::vector<double>& b);
-
 // A model, and the same model computed by hand in doubles.
 struct Pair {
   explicit Pair(const ToyOptions& options);
@@ -27,6 +24,8 @@ struct Pair {
   // Computed by hand, by the indices of the toy. Cosines use the lengths as stored, in 11 bits.
   double score(std::size_t user, std::size_t item) const;
   double cosine(std::size_t item, std::size_t other) const;
+  // Of a vector and an item of a model that scores by cosines, with the file's length of the item.
+  double cosine_to(const std::vector<double>& vector, std::size_t item) const;
 
   ToyModel toy;
   std::vector<std::byte> bytes;

@@ -91,7 +91,7 @@ std::vector<double> scores_for(const Pair& pair, const std::vector<std::size_t>&
   }
   for (std::size_t other = 0; other < pair.items().size(); ++other) {
     if (pair.scores_cosines()) {
-      scores.push_back(test::cosine_of(mean, pair.vectors.items[other]));
+      scores.push_back(pair.cosine_to(mean, other));
       continue;
     }
     double sum = 0;
@@ -170,7 +170,7 @@ void expect_true_summary(const ToyOptions& options) {
   const FileHeader header = options.header();
   EXPECT_EQ(parts.at("directory"),
             32 * (6U + (options.interactions ? 1U : 0U) + (header.has_weights() ? 1U : 0U)));
-  EXPECT_EQ(parts.at("item norms"), 2 * pair.items().size());
+  EXPECT_EQ(parts.at("item norms"), (pair.scores_cosines() ? 4 : 2) * pair.items().size());
 
   const Model::Summary summary = pair.model.summary();
   const bool graph = options.serving == Serving::kGraph;

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/state_file.h"
+#include "train/trainer.h"
+
+namespace bet {
+
+// A loss that was tried, and its score on the held-out part.
+struct LossTrial {
+  LossOptions loss;
+  double score = 0;
+};
+
+struct LossChoice {
+  LossOptions loss;
+  std::vector<LossTrial> trials;  // in the order in which they were made; empty: from the cache
+  bool stopped = false;           // by the hook, before all were tried
+};
+
+// The softmax that suits plans of this size without a trial: its temperature grows with the square
+// root of the parameters of a row and with the length of the training (docs/studies/loss.md).
+LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::uint64_t steps);
+
+// A loss that suits trainings of `from` steps, for trainings of `to` steps: the temperature of a
+// softmax of dot products is in proportion to them.
+LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
+
+// Chooses the loss of a training of `steps` steps of this plan, on the split and the graph of
+// `context`: which should be as dense as those of the training (denser_split). Trains the plan by
+// BPR, by the usual softmax with half, once and twice its temperature, and by cosines, each by a
+// decay of its own, and takes the best on validation; BPR where none is clearly better. Half the
+// steps decide where rows are wide. Takes the choice from `cache`, if that has one, and leaves it
+// there; an empty path: no cache. hooks.save is not used: an interrupted choice begins again.
+LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
+                       const StateFile& cache);
+
+// "softmax, temperature 4.9" or "bpr", with ", of cosines" where that is so.
+std::string loss_text(const LossOptions& loss);
+
+// Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as
+// in states of earlier versions.
+void save_loss(Checkpoint& checkpoint, const LossOptions& loss);
+LossOptions load_loss(const Checkpoint& checkpoint);
+
+}  // namespace bet
