@@ -56,6 +56,22 @@ def least_size_runs(data, _lines):
         yield data, ["--method", "bet", "--budget", budget, "--min-dim", "1"]
 
 
+def loss_runs(data, seed, _lines):
+    """Every method alike with the loss that is chosen (the default): full size, equal sizes, sides."""
+    yield data, ["--method", "full", "--seed", str(seed)]
+    for method in ("es", "sided"):
+        for budget in ("5%", "10%", "20%"):
+            yield data, ["--method", method, "--budget", budget, "--seed", str(seed)]
+
+
+def loss_backbone_runs(backbone, _lines):
+    """The other backbones with BPR and with the loss that is chosen."""
+    for data in ("gowalla", "yelp2018"):
+        for size in (["--method", "es", "--budget", "10%"], ["--method", "full"]):
+            for loss in ("bpr", "auto"):
+                yield data, [*size, "--backbone", backbone, "--loss", loss]
+
+
 BUDGETED = ("es", "mr", "sided", "frequency", "magnitude", "pep", "bet")
 UNBUDGETED = ("esapn", "optembed")  # they choose their own size
 
@@ -118,6 +134,11 @@ for name, runs in (("methods", method_runs), ("ciess", ciess_runs), ("rules", ru
 for backbone in ("ngcf", "ncf"):
     GROUPS[f"backbones-{backbone}"] = functools.partial(backbone_runs, backbone)
     GROUPS[f"ciess-{backbone}"] = functools.partial(dense_ciess_runs, backbone)
+for backbone in ("ngcf", "ncf", "mf"):
+    GROUPS[f"loss-{backbone}"] = functools.partial(loss_backbone_runs, backbone)
+for data in ("gowalla", "yelp2018"):
+    for seed in (1, 2, 3):
+        GROUPS[f"loss-{data}-{seed}"] = functools.partial(loss_runs, data, seed)
 for weight in ("0.3", "0.5"):
     GROUPS[f"ciess-weight-{weight}"] = functools.partial(ciess_weight_runs, weight)
 

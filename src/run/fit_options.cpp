@@ -63,6 +63,11 @@ void set_sizes(FitOptions& options, const MethodKind& method, const BackboneKind
             ", whose model files have at most ", most);
 }
 
+// With --loss auto: negatives of a pool, and steps of a training but with --effort quick, at least
+// (docs/studies/loss.md).
+constexpr std::uint32_t kAutoPool = 128;
+constexpr std::uint64_t kAutoSteps = 800;
+
 void set_schedule(FitOptions& options) {
   if (options.schedule.empty()) options.schedule = kSchedule;
   const Schedule schedule = named_schedule(options.schedule, options.backbone);
@@ -71,24 +76,21 @@ void set_schedule(FitOptions& options) {
             "always does so to the end");
   options.batches = options.batches.value_or(schedule.batch_kind);
   options.negatives = options.negatives.value_or(schedule.pool);
+  if (options.loss == LossSetting::kSoftmax) options.temperature = options.temperature.value_or(1);
+  options.learning_rate = options.learning_rate.value_or(schedule.learning_rate);
   // What there is to choose from needs a falling rate and shared negatives.
   if (options.loss == LossSetting::kAuto && (!schedule.linear || *options.negatives == 1)) {
     options.loss = LossSetting::kBpr;
   }
-  if (options.loss == LossSetting::kSoftmax) options.temperature = options.temperature.value_or(1);
-  options.learning_rate = options.learning_rate.value_or(schedule.learning_rate);
-  options.max_steps = options.max_steps.value_or(schedule.max_steps);
+  const bool longer = options.loss == LossSetting::kAuto && options.effort != Effort::kQuick;
+  options.max_steps =
+      options.max_steps.value_or(std::max(schedule.max_steps, longer ? kAutoSteps : 0));
   options.measure_steps = options.measure_steps.value_or(schedule.measure_steps);
   if (!schedule.linear) options.patience = options.patience.value_or(patience_of(options.effort));
   if (schedule.batch_size > 0) {
     options.batch_size = options.batch_size.value_or(schedule.batch_size);
   }
 }
-
-// With --loss auto: negatives of a pool at least, and the length as a multiple of the schedule's
-// (docs/studies/loss.md).
-constexpr std::uint32_t kAutoPool = 128;
-constexpr std::uint64_t kAutoLength = 2;
 
 void check_loss(const FitOptions& options, const BackboneKind& backbone) {
   const std::uint32_t negatives = options.negatives.value();
@@ -144,7 +146,6 @@ RetrainingOptions retraining_options(const FitOptions& resolved) {
   if (resolved.loss == LossSetting::kAuto) {
     const bool pools = find_backbone(resolved.backbone).dot_product;
     if (pools) schedule.pool = std::max(schedule.pool, kAutoPool);
-    if (resolved.effort != Effort::kQuick) schedule.max_steps *= kAutoLength;
   }
   training.model.backbone = resolved.backbone;
   training.model.seed = resolved.seed;
@@ -155,11 +156,17 @@ RetrainingOptions retraining_options(const FitOptions& resolved) {
 }
 
 FitOptions search_options(FitOptions resolved) {
-  if (resolved.loss == LossSetting::kAuto) resolved.loss = LossSetting::kBpr;
+  if (resolved.loss != LossSetting::kAuto) return resolved;
+  resolved.loss = LossSetting::kBpr;
+  resolved.max_steps = std::min(resolved.max_steps.value(),
+                                named_schedule(resolved.schedule, resolved.backbone).max_steps);
   return resolved;
 }
 
 FitOptions with_loss(FitOptions options, const LossOptions& loss) {
+  if (options.loss == LossSetting::kAuto) {
+    options.negatives = retraining_options(options).schedule.pool;
+  }
   const bool softmax = loss.kind == LossKind::kSoftmax;
   options.loss = softmax ? LossSetting::kSoftmax : LossSetting::kBpr;
   options.temperature = softmax ? std::optional(loss.temperature) : std::nullopt;
