@@ -17,6 +17,7 @@
 namespace bet {
 namespace {
 
+using test::by_bpr;
 using test::ProgramResult;
 using test::read_file;
 using test::run_bet;
@@ -25,10 +26,11 @@ using Json = nlohmann::json;
 
 // Starts `bet` with stdout thrown away and stderr in a file. With `most_bytes` no file of it may
 // grow larger: writing then fails as on a full disk.
-pid_t start_bet(const std::vector<std::string>& line, rlim_t most_bytes = RLIM_INFINITY,
+pid_t start_bet(const std::vector<std::string>& given, rlim_t most_bytes = RLIM_INFINITY,
                 const std::string& err = "/dev/null") {
   const pid_t child = fork();
   if (child != 0) return child;
+  const std::vector<std::string> line = by_bpr(given);
   std::vector<char*> arguments = {const_cast<char*>("bet")};
   for (const std::string& word : line) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

@@ -93,6 +93,30 @@ TEST(GivenSplit, TakesTestAsItIsAndATenthOfTrainForValidation) {
   EXPECT_EQ(items(split.test(1)), (std::vector<ItemId>{5}));
 }
 
+TEST(DenserSplit, MovesTwoThirdsOfValidationToTrainAndLeavesTest) {
+  const Split split = make_split(load_dataset("demo"), SplitKind::kRandom, 1);
+  const Split denser = denser_split(split, 1);
+  const Split again = denser_split(split, 1);
+  const Split other = denser_split(split, 2);
+  bool differs = false;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    const auto sorted = [](std::span<const ItemId> items) {
+      std::vector<ItemId> copy(items.begin(), items.end());
+      std::sort(copy.begin(), copy.end());
+      return copy;
+    };
+    EXPECT_TRUE(std::ranges::equal(denser.test(user), split.test(user)));
+    EXPECT_EQ(sorted(denser.train_and_validation(user)), sorted(split.train_and_validation(user)));
+    EXPECT_TRUE(std::ranges::includes(denser.train(user), split.train(user)));
+    EXPECT_TRUE(std::ranges::includes(split.validation(user), denser.validation(user)));
+    EXPECT_TRUE(std::ranges::equal(denser.validation(user), again.validation(user)));
+    differs = differs || !std::ranges::equal(denser.validation(user), other.validation(user));
+  }
+  EXPECT_TRUE(differs);
+  const double held = static_cast<double>(denser.counts().validation);
+  EXPECT_NEAR(held / static_cast<double>(split.counts().validation), 1.0 / 3, 0.02);
+}
+
 TEST(SplitNote, TellsOfATestPartThatIsNotUsed) {
   const TempFolder folder;
   folder.write("train.txt", "0 1 2 3\n");

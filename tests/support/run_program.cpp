@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "support/temp_folder.h"
@@ -32,8 +33,15 @@ ProgramResult run(const char* program, const std::vector<std::string>& arguments
 
 }  // namespace
 
+std::vector<std::string> by_bpr(std::vector<std::string> arguments) {
+  const bool fits = !arguments.empty() && arguments[0] == "fit";
+  if (!fits || std::ranges::find(arguments, "--loss") != arguments.end()) return arguments;
+  arguments.insert(arguments.begin() + 1, {"--loss", "bpr"});
+  return arguments;
+}
+
 ProgramResult run_bet(const std::vector<std::string>& arguments, const std::string& input) {
-  return run(BET_PROGRAM, arguments, input);
+  return run(BET_PROGRAM, by_bpr(arguments), input);
 }
 
 ProgramResult run_bet_serve(const std::vector<std::string>& arguments) {

@@ -20,7 +20,7 @@ import time
 from same_results import figures
 
 OPTIONS = ["demo", "--quiet", "--budget", "10%", "--effort", "quick", "--iterations", "8", "--dim", "32",
-           "--max-steps", "100"]
+           "--max-steps", "100", "--loss", "auto"]
 
 
 class Programs:

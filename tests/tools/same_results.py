@@ -31,9 +31,11 @@ def run(*line):
     return done.stdout
 
 
-def options(method, backbone):
+def options(build, method, backbone):
     line = ["demo", "--quiet", "--method", method, "--backbone", backbone, "--effort", "quick",
             "--dim", "32", "--max-steps", "32"]
+    if "--loss" in run(build / "bet", "fit", "--help"):
+        line += ["--loss", "bpr"]  # all that there was before the option
     if method not in WITHOUT_BUDGET:
         line += ["--budget", "20%"]
     if method in {"bet", "ciess"}:
@@ -60,7 +62,7 @@ def compare(old_build, new_build, method, backbone, work):
     found = []
     old, new = work / "old", work / "new"
     for build, folder in ((old_build, old), (new_build, new)):
-        run(build / "bet", "fit", *options(method, backbone), "--out", folder,
+        run(build / "bet", "fit", *options(build, method, backbone), "--out", folder,
             "--cache", work / f"cache-{folder.name}")
     def check(what, same):
         if not same:

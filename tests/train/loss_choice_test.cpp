@@ -1,0 +1,130 @@
+#include "train/loss_choice.h"
+
+#include <gtest/gtest.h>
+
+#include "support/temp_folder.h"
+#include "support/toy_data.h"
+#include "train/evaluator.h"
+
+namespace bet {
+namespace {
+
+using test::TempFolder;
+
+constexpr std::uint64_t kSteps = 40;
+
+// A plan on toy data, and the choice of its loss.
+struct ChoiceCase {
+  Split split = test::toy_split(300, 120, 6'000);
+  Graph graph = make_graph(split, TrainingPart::kTrain);
+  SizePlan plan = test::toy_plan(split, 8);
+  ModelOptions model;
+  Schedule schedule = named_schedule("fast", "lightgcn").of_length(kSteps);
+  TrainingHooks hooks;
+  std::vector<std::string> log;
+
+  ChoiceCase() {
+    schedule.pool = 64;
+    hooks.log = [this](const std::string& line) { log.push_back(line); };
+  }
+  LossChoice choose(const StateFile& cache = {}) {
+    return choose_loss({split, graph, model, schedule, hooks}, plan, kSteps, cache);
+  }
+};
+
+TEST(UsualLoss, IsWarmerForWiderRowsAndLongerTrainings) {
+  const Split split = test::toy_split();
+  const BackboneKind& backbone = find_backbone("lightgcn");
+  const auto temperature = [&](std::uint32_t width, std::uint64_t steps) {
+    const TableShape shape{split.num_users(), split.num_items(), width, 1, 1};
+    const LossOptions loss = usual_loss(full_plan(shape), backbone, steps);
+    EXPECT_EQ(loss.kind, LossKind::kSoftmax);
+    return loss.temperature;
+  };
+  EXPECT_DOUBLE_EQ(temperature(4, 400), 2 * backbone.fast.temperature);
+  EXPECT_DOUBLE_EQ(temperature(16, 400), 2 * temperature(4, 400));
+  EXPECT_DOUBLE_EQ(temperature(4, 800), 2 * temperature(4, 400));
+}
+
+TEST(LossChoice, TriesEachAndTakesTheBestOnValidation) {
+  ChoiceCase all;
+  const LossChoice choice = all.choose();
+  ASSERT_EQ(choice.trials.size(), 5U);
+  EXPECT_EQ(choice.trials[0].loss, LossOptions()) << "BPR comes first";
+  EXPECT_EQ(choice.trials[4].loss.score, ScoreKind::kCosine);
+  const LossTrial* best = &choice.trials[0];
+  for (const LossTrial& trial : choice.trials) {
+    EXPECT_GT(trial.score, 0);
+    if (trial.score > best->score) best = &trial;
+  }
+  const bool clearly = best->score > 1.01 * choice.trials[0].score;
+  EXPECT_EQ(choice.loss, clearly ? best->loss : LossOptions());
+  EXPECT_FALSE(choice.stopped);
+  EXPECT_EQ(all.log.size(), 5U);
+
+  // Each is what it is alone.
+  ModelOptions alone = all.model;
+  alone.losses = {choice.trials[2].loss};
+  const TrainingResult trained = train_steps(
+      {all.split, all.graph, alone, all.schedule, TrainingHooks()}, std::span(&all.plan, 1))[0];
+  const Ranking ranking = make_backbone(alone, all.graph)->ranking(trained.table);
+  const Metrics metrics =
+      evaluate(ranking.vectors, ranking.models[0], all.split, HeldOut::kValidation, all.graph);
+  EXPECT_NEAR(metrics.score(), choice.trials[2].score, 0.01);
+}
+
+TEST(LossChoice, IsRememberedAndADamagedMemoryIsNotUsed) {
+  const TempFolder folder;
+  ChoiceCase all;
+  const StateFile cache = cached_state(folder / "cache", "loss", "toy");
+  const LossChoice first = all.choose(cache);
+  const LossChoice again = all.choose(cache);
+  EXPECT_TRUE(again.trials.empty());
+  EXPECT_EQ(again.loss, first.loss);
+  EXPECT_TRUE(all.log.back().starts_with("loss taken from "));
+
+  folder.write(cache.path.lexically_relative(folder.path()).string(), "damaged");
+  const LossChoice anew = all.choose(cache);
+  EXPECT_EQ(anew.trials.size(), 5U);
+  EXPECT_EQ(anew.loss, first.loss);
+}
+
+TEST(LossChoice, ThatIsStoppedIsTheUsualOneAndNotRemembered) {
+  const TempFolder folder;
+  ChoiceCase all;
+  int asked = 0;
+  all.hooks.stop = [&] { return ++asked > 10; };
+  const StateFile cache = cached_state(folder.path(), "loss", "toy");
+  const LossChoice choice = all.choose(cache);
+  EXPECT_TRUE(choice.stopped);
+  EXPECT_EQ(choice.loss, usual_loss(all.plan, find_backbone("lightgcn"), kSteps));
+  EXPECT_FALSE(cache.exists());
+}
+
+TEST(LossChoice, OfNcfHasNoCosines) {
+  ChoiceCase all;
+  all.model.backbone = "ncf";
+  all.model.dim = 8;
+  all.schedule = named_schedule("fast", "ncf").of_length(10);
+  all.plan = test::toy_plan(all.split, 8, 2);
+  const LossChoice choice =
+      choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks}, all.plan, 10, {});
+  EXPECT_EQ(choice.trials.size(), 4U);
+}
+
+TEST(LossState, IsKeptAndThatOfEarlierVersionsIsBpr) {
+  for (const LossOptions& loss : {LossOptions(), LossOptions{LossKind::kSoftmax, 4.25},
+                                  LossOptions{LossKind::kSoftmax, 0.14, ScoreKind::kCosine}}) {
+    Checkpoint checkpoint;
+    save_loss(checkpoint, loss);
+    EXPECT_EQ(load_loss(checkpoint), loss);
+  }
+  EXPECT_EQ(load_loss(Checkpoint()), LossOptions());
+  Checkpoint odd;
+  save_loss(odd, {});
+  odd.numbers["loss kind"] = 7;
+  EXPECT_THROW(load_loss(odd), Error);
+}
+
+}  // namespace
+}  // namespace bet
