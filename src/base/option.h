@@ -98,8 +98,10 @@ struct Option {
   OptionType type = OptionType::kText;
   Affects affects = Affects::kResult;
   std::string help;
-  std::vector<std::string> choices = {};                  // of a text; empty: any
-  std::optional<std::pair<double, double>> range = {};    // of a number
+  std::vector<std::string> choices = {};                // of a text; empty: any
+  std::optional<std::pair<double, double>> range = {};  // of a number
+  // What runs did before there was the option: they are known by having none.
+  std::optional<std::string> implied = {};
   std::function<void(Options&, const std::string&)> set;  // throws Error without the option's name
   std::function<std::optional<std::string>(const Options&)> get;  // none: not set
 
@@ -112,6 +114,12 @@ struct Option {
                 shortest_text(lowest), " and ", shortest_text(highest));
       set(options, text);
     };
+    return std::move(*this);
+  }
+
+  // The same option, with what was done before there was one.
+  Option before(std::string value) && {
+    implied = std::move(value);
     return std::move(*this);
   }
 
@@ -196,6 +204,7 @@ Option<Options> lift_option(const Option<Part>& option, Access access) {
       .help = option.help,
       .choices = option.choices,
       .range = option.range,
+      .implied = option.implied,
       .set = [access, set = option.set](Options& options,
                                         const std::string& text) { set(access(options), text); },
       .get = [access, get = option.get](const Options& options) { return get(access(options)); }};

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "command_line/words.h"
 #include "run/config.h"
+#include "run/option_table.h"
 #include "run/run_folder.h"
 
 namespace bet {
@@ -61,6 +62,13 @@ std::vector<std::string> resume_as_fit(const CLI::App& app, std::vector<std::str
   arguments[0] = "fit";
   arguments.insert(arguments.begin() + 1, {"--out=" + run.folder.string(), "--resume",
                                            "--config=" + run.config().string()});
+  // A run from before an option did what is implied, and not what is the default now.
+  const Config config = read_config(run.config());
+  for (const Option<FitOptions>& option : fit_option_table()) {
+    const bool is_set = std::ranges::find(config, option.name, &ConfigEntry::key) != config.end();
+    if (!option.implied || is_set || gives(arguments, "--" + option.name)) continue;
+    arguments.push_back("--" + option.name + "=" + *option.implied);
+  }
   return arguments;
 }
 

@@ -15,6 +15,7 @@ struct ConfigEntry {
   std::string value;
   bool quoted = true;
   Affects affects = Affects::kResult;
+  bool implied = false;  // the value is Option::implied
 };
 // In the order in which they are written.
 using Config = std::vector<ConfigEntry>;

@@ -35,8 +35,7 @@ Facts facts_of(const FitOptions& options, const FitReport& report) {
   add_metrics(facts, "validation.", report.validation);
   add_metrics(facts, "test.", report.test);
   if (report.as_trained) add_metrics(facts, "test_fp32.", *report.as_trained);
-  for (const ConfigEntry& entry : to_config(options)) {
-    if (entry.affects == Affects::kNothing) continue;
+  for (const ConfigEntry& entry : deciding_options(options)) {
     facts.emplace_back(std::string(kOption) + entry.key, entry.value);
   }
   return facts;

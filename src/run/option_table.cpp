@@ -97,33 +97,26 @@ Option<Row> negatives_row() {
           }};
 }
 
-// The same option, which is set only where it is not the first of its choices: so runs of versions
-// without it keep their identity, and stored_options() reads them.
-Option<Row> hidden_if_default(Option<Row> option) {
-  option.get = [get = std::move(option.get),
-                first = option.choices.at(0)](const Row& options) -> std::optional<std::string> {
-    const std::optional<std::string> value = get(options);
-    return value == first ? std::nullopt : value;
-  };
-  return option;
-}
-
 void add_loss_rows(Table& table) {
-  table.push_back(hidden_if_default(make_choice<Row, LossSetting>(
-      training_about("loss",
-                     "bpr, softmax (of a positive among shared negatives), or auto: plans are "
-                     "searched by bpr, and the chosen one is trained by the best of both"),
-      {{"bpr", LossSetting::kBpr},
-       {"softmax", LossSetting::kSoftmax},
-       {"auto", LossSetting::kAuto}},
-      [](auto& o) -> auto& { return o.loss; })));
+  table.push_back(
+      make_choice<Row, LossSetting>(
+          training_about("loss",
+                         "bpr, softmax (of a positive among shared negatives), or auto: plans are "
+                         "searched by bpr, and the chosen one is trained by the best of both"),
+          {{"bpr", LossSetting::kBpr},
+           {"softmax", LossSetting::kSoftmax},
+           {"auto", LossSetting::kAuto}},
+          [](auto& o) -> auto& { return o.loss; })
+          .before("bpr"));
   table.push_back(make_option<Row>(
       training_about("temperature", "that scores are divided by in the softmax (default 1)"),
       [](auto& o) -> auto& { return o.temperature; }));
-  table.push_back(hidden_if_default(make_choice<Row, ScoreKind>(
-      training_about("score", "dot or cosine: how two vectors make a score; not for ncf"),
-      {{"dot", ScoreKind::kDot}, {"cosine", ScoreKind::kCosine}},
-      [](auto& o) -> auto& { return o.score; })));
+  table.push_back(
+      make_choice<Row, ScoreKind>(
+          training_about("score", "dot or cosine: how two vectors make a score; not for ncf"),
+          {{"dot", ScoreKind::kDot}, {"cosine", ScoreKind::kCosine}},
+          [](auto& o) -> auto& { return o.score; })
+          .before("dot"));
 }
 
 void add_schedule_rows(Table& table) {
@@ -274,7 +267,8 @@ Config to_config(const FitOptions& options) {
   Config config;
   for (const Option<FitOptions>& option : fit_option_table()) {
     if (const std::optional<std::string> value = option.get(resolved)) {
-      config.push_back({option.name, *value, option.type == OptionType::kText, option.affects});
+      config.push_back({option.name, *value, option.type == OptionType::kText, option.affects,
+                        value == option.implied});
     }
   }
   return config;
@@ -282,8 +276,18 @@ Config to_config(const FitOptions& options) {
 
 FitOptions stored_options(const Config& entries) {
   FitOptions options;
-  options.loss = LossSetting::kBpr;  // where none is stored
+  for (const Option<FitOptions>& option : fit_option_table()) {
+    if (option.implied) option.set(options, *option.implied);
+  }
   return options_from(entries, std::move(options));
+}
+
+Config deciding_options(const FitOptions& options) {
+  Config config = to_config(options);
+  std::erase_if(config, [](const ConfigEntry& entry) {
+    return entry.affects == Affects::kNothing || entry.implied;
+  });
+  return config;
 }
 
 FitOptions options_from(const Config& entries, FitOptions options) {

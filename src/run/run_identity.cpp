@@ -9,14 +9,6 @@
 namespace bet {
 namespace {
 
-// The options that decide a result: which data it is, is in their hash.
-Config deciding(const FitOptions& options) {
-  Config config = to_config(options);
-  std::erase_if(config,
-                [](const ConfigEntry& entry) { return entry.affects == Affects::kNothing; });
-  return config;
-}
-
 // UTF-8, because states keep it in JSON.
 std::string text_of(const ConfigEntry& entry) {
   return "\n" + entry.key + " = " + as_utf8(entry.value);
@@ -32,14 +24,14 @@ const ConfigEntry* find(const Config& entries, std::string_view key) {
 
 std::string run_identity(const FitOptions& options, const std::string& data_hash) {
   std::string text = data_hash;
-  for (const ConfigEntry& entry : deciding(options)) text += text_of(entry);
+  for (const ConfigEntry& entry : deciding_options(options)) text += text_of(entry);
   return text;
 }
 
 std::string pretrained_identity(const FitOptions& options, const std::string& data_hash) {
   // The number changes whenever the same options train another model than before.
   std::string text = "3\n" + data_hash;
-  for (const ConfigEntry& entry : deciding(options)) {
+  for (const ConfigEntry& entry : deciding_options(options)) {
     if (entry.affects == Affects::kPretrained) text += text_of(entry);
   }
   return text;
@@ -47,8 +39,8 @@ std::string pretrained_identity(const FitOptions& options, const std::string& da
 
 void refuse_contradictions(const FitOptions& kept, const FitOptions& asked,
                            const std::filesystem::path& folder) {
-  const Config before = deciding(kept);
-  const Config now = deciding(asked);
+  const Config before = deciding_options(kept);
+  const Config now = deciding_options(asked);
   const auto refuse = [&](const std::string& key, const ConfigEntry* was, const ConfigEntry* is) {
     fail(folder.string(), ": was started with ",
          was != nullptr ? "--" + key + " " + was->value : "no --" + key, ", not with ",

@@ -78,6 +78,27 @@ TEST(Loss, OfCosinesIsServedAsItWasTrained) {
   }
 }
 
+// Runs of versions without the option were trained by BPR, and are so when they are resumed.
+TEST(Loss, OfARunWithoutTheOptionIsBpr) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const Json report = fit({"demo", "--loss", "bpr", "--method", "es", "--budget", "10%", "--dim",
+                           "32", "--max-steps", "32", "--out", out});
+  EXPECT_EQ(read_file(folder / "run/identity.txt").find("loss"), std::string::npos);
+  std::string config = read_file(folder / "run/config.toml");
+  for (const std::string line : {"loss = \"bpr\"\n", "score = \"dot\"\n"}) {
+    const std::size_t at = config.find(line);
+    ASSERT_NE(at, std::string::npos) << config;
+    config.erase(at, line.size());
+  }
+  folder.write("run/config.toml", config);
+  std::filesystem::remove(folder / "run/report.json");
+  const ProgramResult resumed = run_bet({"resume", out, "--quiet"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(Json::parse(read_file(folder / "run/report.json"))["test"], report["test"]);
+  EXPECT_EQ(measured(out + "/model.bet"), report["test"]);
+}
+
 TEST(Loss, OptionsThatContradictEachOtherAreRefused) {
   const auto refused = [](std::vector<std::string> options, const std::string& because) {
     options.insert(options.begin(), {"fit", "demo", "--method", "es", "--budget", "5%"});
