@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     job.options.data.path = argv[1];
     job.options.budget = bet::parse_budget(argv[2]);
     job.options.method = "es";  // equal sizes; by default the search, which takes longer
+    job.options.effort = bet::Effort::kQuick;
     job.folder = argv[3];
     job.mode = bet::FitMode::kOverwrite;
     bet::FitCallbacks callbacks;

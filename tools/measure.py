@@ -148,7 +148,9 @@ def measure(bet, folder, out, group, device):
     work = pathlib.Path(f"{out}.run")
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     for data, options in GROUPS[group](lines):
-        command = ["fit", data, *options, "--device", device]
+        # The paper's comparison is by BPR for all methods.
+        loss = [] if group.startswith("loss-") else ["--loss", "bpr"]
+        command = ["fit", data, *options, *loss, "--device", device]
         if command in [line["command"] for line in lines]:
             continue
         # An interrupted run is resumed if it has this command.

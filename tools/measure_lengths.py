@@ -59,7 +59,7 @@ def run_one(bet, source, key, device):
     data, backbone, method, seed = key
     with tempfile.TemporaryDirectory() as folder:
         result = subprocess.run(
-            [bet, "fit", source, *METHODS[method], "--backbone", backbone, "--seed", str(seed), "--device",
+            [bet, "fit", source, *METHODS[method], "--loss", "bpr", "--backbone", backbone, "--seed", str(seed), "--device",
              device, "--threads", "1", "--cache", f"{folder}/cache", "--out", f"{folder}/run", "--quiet",
              "--json"], capture_output=True, text=True)
     if result.returncode != 0:

@@ -148,7 +148,7 @@ def milliseconds(work, warm_up, count):
 
 def fit(bet, data, *options):
     with tempfile.TemporaryDirectory() as out:
-        command = [bet, "fit", data, "--device", "cuda", "--quiet", "--json", "--overwrite",
+        command = [bet, "fit", data, "--loss", "bpr", "--device", "cuda", "--quiet", "--json", "--overwrite",
                    "--out", out, *options]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 

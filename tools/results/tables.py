@@ -76,6 +76,103 @@ def mean_spread(values):
     return f"{mean:.4f} ± {100 * statistics.pstdev(values) / mean:.1f} %"
 
 
+# --- the loss -----------------------------------------------------------------------------------
+
+LOSS_CELLS = (("full", ""), *((method, budget) for method in ("es", "sided") for budget in BUDGETS))
+
+
+def chosen_loss(run):
+    loss = run.report["loss"]
+    if loss["kind"] == "bpr":
+        return "BPR"
+    cosine = ", cosine" if loss["score"] == "cosine" else ""
+    return f"softmax {loss['temperature']:.2g}{cosine}"
+
+
+def loss(data):
+    """Test R@20 with the loss that is chosen beside BPR's, LightGCN."""
+    runs = [run for run in read("h200/loss.jsonl") if run.data == data]
+    before = read(f"h200/methods-{data}.jsonl") + read("h200/fits.jsonl")
+    rows, used = [], []
+    for method, budget in LOSS_CELLS:
+        name = f"`{method}`" + (f" {percent(budget)}" if budget else "")
+        after = [run for run in runs if run.method == method and run.budget == budget]
+        old = [run for run in before if run.method == method and run.budget == budget
+               and run.data == data and run.backbone == "lightgcn"]
+        was = f"{old[0].recall():.4f}" if old else ""
+        if not after:
+            rows.append([name, was, "not run", "", ""])
+            continue
+        used += after
+        rows.append([name, was, mean_spread([run.recall() for run in after]),
+                     mean_spread([run.ndcg() for run in after]),
+                     "; ".join(unique(map(chosen_loss, after)))])
+    return table(["plan", "BPR, 400 steps: R@20", "`--loss auto`: R@20", "N@20",
+                  "chosen, by seed"], rows, used)
+
+
+def grid_lines():
+    """(data, options, score) of every training of the grid, in order."""
+    text, run = text_file("h200/loss-grid.txt")
+    lines = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        what, scores = line.split(" | ")
+        data, *options = what.split()
+        lines.append((data, dict(option.split("=") for option in options), float(scores.split()[0])))
+    return lines, run
+
+
+def plan_name(options):
+    if "w" in options:
+        return f"all rows {options['w']}"
+    return f"users {options['u']}, items {options['i']}"
+
+
+def loss_grid(names, backbones, steps=None):
+    """The best of each kind of loss, by data, backbone and plan."""
+    lines, run = grid_lines()
+    cells = {}
+    for data, options, score in lines:
+        tuned = {"lr", "passes", "b1", "b2", "l2", "seed"} & options.keys()
+        if data not in names or options["backbone"] not in backbones or tuned:
+            continue
+        if steps is not None and options["steps"] not in steps:
+            continue
+        key = (data, options["backbone"], plan_name(options), options["steps"])
+        kind = "bpr" if options["loss"] == "bpr" else options.get("score", "dot")
+        text = options.get("t", "")
+        best = cells.setdefault(key, {}).get(kind, (0, ""))
+        cells[key][kind] = max(best, (score, f"{text}" if kind != "bpr" else ""))
+    rows = []
+    for (data, backbone, plan, length), kinds in cells.items():
+        top = max(score for score, _ in kinds.values())
+        row = [NAMES.get(data, data), NAMES[backbone], plan, length]
+        for kind in ("bpr", "dot", "cosine"):
+            score, text = kinds.get(kind, (0, ""))
+            shown = f"{score:.4f}" + (f" ({text})" if text else "")
+            row.append("" if score == 0 else f"**{shown}**" if score == top else shown)
+        rows.append(row)
+    return markdown(["data", "backbone", "sizes", "steps", "BPR", "softmax (temperature)",
+                     "softmax of cosines (temperature)"], rows) + "\n\n" + footer([run], "../results")
+
+
+def loss_settings():
+    """Rate, betas, pairs by user, negatives and regulariser with the softmax."""
+    lines, run = grid_lines()
+    rows = []
+    for data, options, score in lines:
+        tuned = [f"{name} {options[name]}" for name in ("lr", "passes", "b1", "b2", "l2") if name in options]
+        if options["backbone"] != "lightgcn" or options["loss"] == "bpr" or options.get("score"):
+            continue
+        alone = (plan_name(options), options["t"]) in (("all rows 12", "12"), ("all rows 128", "24"))
+        if tuned or (alone and options["steps"] == "400"):
+            name = ", ".join(tuned) or ("" if options["negs"] == "128" else f"{options['negs']} negatives")
+            rows.append([NAMES[data], plan_name(options), options["t"], name, f"{score:.4f}"])
+    return markdown(["data", "sizes", "temperature", "changed", "score"], rows) + "\n\n" + footer([run], "../results")
+
+
 # --- docs/results.md --------------------------------------------------------------------------
 
 
@@ -451,4 +548,11 @@ TABLES = {
     "demo-lineup": demo_lineup,
     "demo-own-size": demo_own_size,
     "ciess-weight": ciess_weight,
+    "loss-gowalla": lambda: loss("gowalla"),
+    "loss-yelp2018": lambda: loss("yelp2018"),
+    "loss-grid": lambda: loss_grid(("gowalla", "yelp2018"), ("lightgcn",), ("400", "800")),
+    "loss-short": lambda: loss_grid(("gowalla", "yelp2018"), ("lightgcn",), ("100",)),
+    "loss-backbones": lambda: loss_grid(("gowalla", "yelp2018"), ("mf", "ngcf", "ncf")),
+    "loss-small": lambda: loss_grid(("ml-100k", "ml-latest-small", "demo"), ("lightgcn",)),
+    "loss-settings": loss_settings,
 }
