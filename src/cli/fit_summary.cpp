@@ -47,6 +47,7 @@ std::string fit_summary(const FitReport& report, const std::filesystem::path& fo
                 100 * report.used.share);
   text += line_of("used", with_commas(report.used.params) + share +
                               bytes_text(report.used.bytes, report.used.precision));
+  if (report.loss) text += line_of("loss", loss_text(report.loss->chosen));
   const std::uint64_t probed = report.trials.size();
   if (const std::uint64_t planned = report.planned_trials.value_or(probed); probed < planned) {
     text += line_of("search", "cut short after " + with_commas(probed) + " of " +

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "base/score_kind.h"
 #include "kernels/kernels.h"
 
@@ -13,5 +15,8 @@ struct LossOptions {
 
   bool operator==(const LossOptions&) const = default;
 };
+
+// "softmax, temperature 4.9" or "bpr", with ", of cosines" where that is so.
+std::string loss_text(const LossOptions& loss);
 
 }  // namespace bet

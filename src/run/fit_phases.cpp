@@ -37,7 +37,8 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
     constexpr double kLosses = 5;  // that are tried
     phases.push_back({kLoss, "choice of the loss", kLosses * steps * columns / 2});
   }
-  if (resolved.final_part != TrainingPart::kTrain) {
+  // Another loss than that of the training before needs a training of its own.
+  if (resolved.final_part != TrainingPart::kTrain || resolved.loss == LossSetting::kAuto) {
     phases.push_back({kFinal, "final training", steps * columns});
   }
   return phases;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "base/error.h"
 #include "train/evaluator.h"
@@ -140,16 +141,6 @@ LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std
     }
   }
   return choice;
-}
-
-std::string loss_text(const LossOptions& loss) {
-  std::string text = "bpr";
-  if (loss.kind == LossKind::kSoftmax) {
-    char number[32];
-    std::snprintf(number, sizeof(number), "%.3g", loss.temperature);
-    text = std::string("softmax, temperature ") + number;
-  }
-  return text + (loss.score == ScoreKind::kCosine ? ", of cosines" : "");
 }
 
 void save_loss(Checkpoint& checkpoint, const LossOptions& loss) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "train/state_file.h"
@@ -37,9 +35,6 @@ LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
 // there; an empty path: no cache. hooks.save is not used: an interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
                        const StateFile& cache);
-
-// "softmax, temperature 4.9" or "bpr", with ", of cosines" where that is so.
-std::string loss_text(const LossOptions& loss);
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as
 // in states of earlier versions.

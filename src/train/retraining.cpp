@@ -90,7 +90,8 @@ class Retraining {
     } else {
       restore_choice(*state, result_);
     }
-    if (loss_.choose && !in_final) find_loss();
+    // A training that was stopped is to be finished soon.
+    if (loss_.choose && !in_final && !result_.interrupted) find_loss();
     finish(in_final ? &*state : nullptr);
     Checkpoint final_model;
     save_model(final_model, result_.table);

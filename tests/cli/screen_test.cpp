@@ -108,10 +108,15 @@ TEST(FitPhases, AreThoseOfTheRun) {
     }
     return text;
   };
-  EXPECT_EQ(titles({}, false), "full-size model search training final training ");
-  EXPECT_EQ(titles({}, true), "training final training ");
-  EXPECT_EQ(titles({{"method", "es"}, {"final", "train"}}, false), "training ");
-  EXPECT_EQ(titles({{"method", "pep"}}, false), "full-size model pep training final training ");
+  const Config bpr = {{"loss", "bpr"}};
+  EXPECT_EQ(titles(bpr, false), "full-size model search training final training ");
+  EXPECT_EQ(titles(bpr, true), "training final training ");
+  EXPECT_EQ(titles({{"method", "es"}, {"final", "train"}, bpr[0]}, false), "training ");
+  EXPECT_EQ(titles({{"method", "pep"}, bpr[0]}, false),
+            "full-size model pep training final training ");
+  EXPECT_EQ(titles({{"method", "es"}}, false), "training choice of the loss final training ");
+  EXPECT_EQ(titles({{"method", "es"}, {"final", "train"}}, false),
+            "training choice of the loss final training ");
 }
 
 }  // namespace

@@ -95,9 +95,10 @@ TEST(Library, ReportsProgressAndMessages) {
   EXPECT_NE(messages.find("2,000 users"), std::string::npos) << messages;
   EXPECT_EQ(began, folder / "run");
   EXPECT_GT(reports, 30);
-  ASSERT_EQ(ends.size(), 2U);
-  EXPECT_EQ(ends[0].rfind("1/2 training 100.0%", 0), 0U) << ends[0];
-  EXPECT_EQ(ends[1].rfind("2/2 final training 100.0%", 0), 0U) << ends[1];
+  ASSERT_EQ(ends.size(), 3U);
+  EXPECT_EQ(ends[0].rfind("1/3 training 100.0%", 0), 0U) << ends[0];
+  EXPECT_EQ(ends[1].rfind("2/3 choice of the loss 100.0%", 0), 0U) << ends[1];
+  EXPECT_EQ(ends[2].rfind("3/3 final training 100.0%", 0), 0U) << ends[2];
 }
 
 TEST(Library, StopsWithTheBestOrLeavesToBeResumed) {

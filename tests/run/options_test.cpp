@@ -21,8 +21,13 @@ FitOptions options_of(const Config& entries) {
 // The full-size model is the same for every budget, search and form of the file; each option of the
 // configuration is either one of these or makes another model.
 TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
-  const Config base = {{"budget", "5%"}, {"user-share", "0.5"}, {"batch-size", "100"}};
+  const Config base = {
+      {"budget", "5%"}, {"user-share", "0.5"}, {"batch-size", "100"}, {"loss", "bpr"}};
   const std::string usual = pretrained_identity(options_of(base), "hash");
+  // What comes before a plan is by BPR where the loss is chosen.
+  Config chosen = base;
+  chosen.back().value = "auto";
+  EXPECT_EQ(pretrained_identity(search_options(with_defaults(options_of(chosen))), "hash"), usual);
   const auto with = [&](const std::string& key, const std::string& value) {
     Config entries = base;
     std::erase_if(entries, [&](const ConfigEntry& entry) { return entry.key == key; });
@@ -43,7 +48,8 @@ TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
       {"negatives", "own"}, {"learning-rate", "0.5"},
       {"max-steps", "17"},  {"measure-steps", "3"},
       {"rows", "bf16"},     {"device", "cuda"},
-      {"dim", "64"},        {"seed", "2"}};
+      {"dim", "64"},        {"seed", "2"},
+      {"loss", "softmax"},  {"score", "cosine"}};
   std::set<std::string> known = {"data", "effort"};  // the effort is resolved into others
   for (const auto& [key, value] : same) {
     EXPECT_EQ(with(key, value), usual) << key;

@@ -201,7 +201,11 @@ void craft_headers(Crafter& craft) {
   header("MostUsers", "user ids: ends after", [](RawFile& raw) { raw.users = 0xffffffffU; });
   header("MoreItems", "item ids: ", [](RawFile& raw) { ++raw.items; });
   header("MostItems", "item ids: ends after", [](RawFile& raw) { raw.items = 0xffffffffU; });
-  for (std::size_t at = 49; at < 64; at += 7) {
+  craft.bytes("UnknownScore", graph, "header: unknown score 2",
+              [](std::string& file) { file[49] = 2; });
+  craft.bytes("CosinesWithNormsOfDotProducts", graph,
+              "item norms: ", [](std::string& file) { file[49] = 1; });
+  for (std::size_t at = 50; at < 64; at += 6) {
     craft.bytes(("ByteOfTheHeader" + std::to_string(at)).c_str(), graph, "header: bytes that must",
                 [&](std::string& file) { file[at] = 1; });
   }
