@@ -11,18 +11,13 @@ namespace bet {
 namespace {
 
 using test::fit;
+using test::measured;
 using test::ProgramResult;
 using test::read_file;
 using test::run_bet;
 using test::run_bet_serve;
 using test::TempFolder;
 using Json = nlohmann::json;
-
-Json measured(const std::string& subject) {
-  const ProgramResult result = run_bet({"evaluate", subject, "demo", "--json"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  return result.exit_code == 0 ? Json::parse(result.out)["test"] : Json();
-}
 
 TEST(Loss, IsChosenAndRemembered) {
   const TempFolder folder;

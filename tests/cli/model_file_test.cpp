@@ -9,12 +9,14 @@
 #include "data/split.h"
 #include "data/synthetic.h"
 #include "runtime/model_writer.h"
+#include "support/fit_program.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
 namespace bet {
 namespace {
 
+using test::measured;
 using test::ProgramResult;
 using test::read_file;
 using test::run_bet;
@@ -49,12 +51,6 @@ struct TrainedRun {
     return out;
   }
 };
-
-Json measured(const std::string& subject) {
-  const ProgramResult result = run_bet({"evaluate", subject, "demo", "--json"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  return result.exit_code == 0 ? Json::parse(result.out)["test"] : Json();
-}
 
 TEST(ModelFile, OfFitMeasuresAsTheCheckpointAndIsCountedToTheByte) {
   const TrainedRun run;

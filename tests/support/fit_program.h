@@ -32,4 +32,11 @@ inline nlohmann::json fit(const std::vector<std::string>& arguments) {
   return result.exit_code == 0 ? nlohmann::json::parse(result.out) : nlohmann::json();
 }
 
+// What `bet evaluate` measures of a run or a file of the demo data on test.
+inline nlohmann::json measured(const std::string& subject) {
+  const ProgramResult result = run_bet({"evaluate", subject, "demo", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return result.exit_code == 0 ? nlohmann::json::parse(result.out)["test"] : nlohmann::json();
+}
+
 }  // namespace bet::test
