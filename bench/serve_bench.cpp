@@ -274,6 +274,6 @@ int main() {
     std::fprintf(stderr, "bet_serve_bench: %s\n", error.what());
     code = 1;
   }
-  bet::remove_tree(folder);
+  std::filesystem::remove_all(folder);
   return code;
 }
