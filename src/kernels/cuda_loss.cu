@@ -22,9 +22,7 @@ __global__ void loss_pairs(const LossArgs args) {
     const float4 n = load4(j + c);
     x += a.x * (p.x - n.x) + a.y * (p.y - n.y) + a.z * (p.z - n.z) + a.w * (p.w - n.w);
   }
-  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
-    x += __shfl_xor_sync(kAllLanes, x, distance);
-  }
+  x = warp_sum(x);
   float pull = 0;
   const float loss = softplus_of_minus(x, &pull);
   if (lane == 0) args.loss[entry] = loss;
@@ -60,12 +58,6 @@ constexpr std::size_t kSlabFloats = (kPool + kChunk) * kStride;
 static_assert(kSlabFloats >= kPool * 4 * kLane, "contribute_users puts rows of 128 columns there");
 static_assert(kThreads == kPool * kPool / 4, "contribute_negatives loads four pulls a thread");
 
-__device__ inline float warp_sum(float value) {
-  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
 __device__ inline float warp_max(float value) {
   for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
     const float other = __shfl_xor_sync(kAllLanes, value, distance);
@@ -150,17 +142,6 @@ __device__ inline void score_chunk(const BatchView& batch, const PoolTask& task,
   }
 }
 
-// The four entries of a warp.
-struct Four {
-  float at[kOwnRows] = {};
-};
-__device__ inline Four load_four(const float* p) {
-  const float4 v = load4(p);
-  return {{v.x, v.y, v.z, v.w}};
-}
-__device__ inline void store_four(float* p, const Four& v) {
-  store4(p, {v.at[0], v.at[1], v.at[2], v.at[3]});
-}
 __device__ inline void sum_over_warp(Four& values) {
 #pragma unroll
   for (float& value : values.at) value = warp_sum(value);
@@ -426,46 +407,6 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
-// A warp for a row.
-__global__ void normalise_kernel(const NormaliseArgs args, std::size_t num_rows) {
-  const std::size_t row = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) / kLane;
-  if (row >= num_rows || (args.needed != nullptr && args.needed[row] == 0)) return;
-  const std::uint32_t lane = threadIdx.x % kLane;
-  const std::size_t at = row * args.stride + args.first_column;
-  float squares = 0;
-  for (std::uint32_t c = lane; c < args.columns; c += kLane) {
-    squares += args.in[at + c] * args.in[at + c];
-  }
-  squares = warp_sum(squares);
-  const float inverse = squares > 0 ? 1.0F / sqrtf(squares) : 0.0F;
-  if (lane == 0) args.inverse_norms[row] = inverse;
-  for (std::uint32_t c = lane; c < args.columns; c += kLane) {
-    args.out[at + c] = inverse * args.in[at + c];
-  }
-}
-
-__global__ void normalise_back_kernel(const NormaliseBackArgs args, std::size_t num_rows) {
-  const std::size_t row = (std::size_t{blockIdx.x} * kThreads + threadIdx.x) / kLane;
-  if (row >= num_rows) return;
-  const std::uint32_t lane = threadIdx.x % kLane;
-  const std::size_t at = row * args.stride + args.first_column;
-  const bool needed = args.needed == nullptr || args.needed[row] != 0;
-  float along = 0;
-  for (std::uint32_t c = lane; needed && c < args.columns; c += kLane) {
-    along += args.out[at + c] * args.gradient[at + c];
-  }
-  along = warp_sum(along);
-  for (std::uint32_t c = lane; c < args.columns; c += kLane) {
-    args.in_gradient[at + c] =
-        needed ? args.inverse_norms[row] * (args.gradient[at + c] - along * args.out[at + c])
-               : 0.0F;
-  }
-}
-
-unsigned blocks_of_warps(std::size_t warps) {
-  return static_cast<unsigned>((warps * kLane + kThreads - 1) / kThreads);
-}
-
 __global__ void mean_kernel(const float* values, std::size_t count, float* out) {
   double sum = 0;
   for (std::size_t i = threadIdx.x; i < count; i += kSumThreads) sum += values[i];
@@ -500,16 +441,6 @@ void run_terms(const LossArgs& args, void* scratch, Stream stream) {
     pull_negatives<<<parts, kThreads, 0, stream>>>(args, pulls);
   }
   check_launch("loss_terms");
-}
-
-void run_rows(const NormaliseArgs& args, std::size_t num_rows, Stream stream) {
-  normalise_kernel<<<blocks_of_warps(num_rows), kThreads, 0, stream>>>(args, num_rows);
-  check_launch("normalise_rows");
-}
-
-void run_rows(const NormaliseBackArgs& args, std::size_t num_rows, Stream stream) {
-  normalise_back_kernel<<<blocks_of_warps(num_rows), kThreads, 0, stream>>>(args, num_rows);
-  check_launch("normalise_back_rows");
 }
 
 void mean(const float* values, std::size_t count, float* out, Stream stream) {

@@ -10,17 +10,6 @@ namespace {
 
 constexpr std::uint32_t kPartEntries = 64;  // of a part where each entry has its own negative
 
-struct Four {
-  float at[4];
-};
-__device__ inline Four load_four(const float* p) {
-  const float4 v = load4(p);
-  return {{v.x, v.y, v.z, v.w}};
-}
-__device__ inline void store_four(float* p, const Four& v) {
-  store4(p, {v.at[0], v.at[1], v.at[2], v.at[3]});
-}
-
 // A column's part of a score, without its head.
 template <bool kHidden>
 __device__ inline float term(float u, float v) {
@@ -93,9 +82,7 @@ __global__ void neumf_pairs(const NeuMfArgs args, float* pulls) {
   for (std::uint32_t c = 4 * lane; c < columns; c += 4 * kLane) {
     x += c < args.num_products ? difference<false>(args, rows, c) : difference<true>(args, rows, c);
   }
-  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
-    x += __shfl_xor_sync(kAllLanes, x, distance);
-  }
+  x = warp_sum(x);
   float pull = 0;
   const float loss = softplus_of_minus(x, &pull);
   pull /= static_cast<float>(args.size);

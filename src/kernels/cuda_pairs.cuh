@@ -2,13 +2,17 @@
 
 #include "kernels/kernels.h"
 
-// What the kernels over the pairs of a batch share.
+// What the kernels over pairs and rows share.
 
 namespace bet::cuda {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLane = 32;
 constexpr unsigned kAllLanes = 0xffffffffU;
+
+inline unsigned blocks_of_warps(std::size_t warps) {
+  return static_cast<unsigned>((warps * kLane + kThreads - 1) / kThreads);
+}
 
 struct BatchView {
   const LossArgs& args;
@@ -28,6 +32,24 @@ struct BatchView {
 
 __device__ inline float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
 __device__ inline void store4(float* p, float4 v) { *reinterpret_cast<float4*>(p) = v; }
+
+struct Four {
+  float at[4] = {};
+};
+__device__ inline Four load_four(const float* p) {
+  const float4 v = load4(p);
+  return {{v.x, v.y, v.z, v.w}};
+}
+__device__ inline void store_four(float* p, const Four& v) {
+  store4(p, {v.at[0], v.at[1], v.at[2], v.at[3]});
+}
+
+__device__ inline float warp_sum(float value) {
+  for (unsigned distance = kLane / 2; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
 
 // max(x, 0); NaN stays NaN.
 __device__ inline float positive_part(float x) { return x < 0 ? 0.0F : x; }
@@ -73,14 +95,6 @@ __device__ inline float sum_of_entry(float value) {  // over the kPart threads o
     value += __shfl_xor_sync(kAllLanes, value, distance);
   }
   return value;
-}
-
-__device__ inline void add4(float4& sum, float weight, const float* v) {
-  const float4 value = load4(v);
-  sum.x += weight * value.x;
-  sum.y += weight * value.y;
-  sum.z += weight * value.z;
-  sum.w += weight * value.w;
 }
 
 }  // namespace bet::cuda

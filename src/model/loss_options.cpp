@@ -4,6 +4,13 @@
 
 namespace bet {
 
+LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to) {
+  if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
+    loss.temperature *= static_cast<double>(to) / static_cast<double>(from);
+  }
+  return loss;
+}
+
 std::string loss_text(const LossOptions& loss) {
   std::string text = "bpr";
   if (loss.kind == LossKind::kSoftmax) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/score_kind.h"
@@ -15,6 +16,16 @@ struct LossOptions {
 
   bool operator==(const LossOptions&) const = default;
 };
+
+// A loss that was tried, and its score on the held-out part.
+struct LossTrial {
+  LossOptions loss;
+  double score = 0;
+};
+
+// A loss that suits trainings of `from` steps, for trainings of `to` steps: the temperature of a
+// softmax of dot products is in proportion to them.
+LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
 
 // "softmax, temperature 4.9" or "bpr", with ", of cosines" where that is so.
 std::string loss_text(const LossOptions& loss);

@@ -200,7 +200,7 @@ class FitRun {
         {split_, *graph_, retraining_.model, retraining_.schedule, hooks}, retraining_.final_part,
         proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()}, loss_search());
     tracker.end_phase();
-    if (options_.loss == LossSetting::kAuto) report_loss(result);
+    if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
     options_ = with_loss(options_, result.loss);
     fill_report(proposal, result);
     finish(result.table);
@@ -211,14 +211,6 @@ class FitRun {
     return {true, options_.cache,
             str_cat("loss 1\n", pretrained_identity(options_, report_.data.hash),
                     "\nfinal part = ", static_cast<int>(retraining_.final_part))};
-  }
-
-  void report_loss(const RetrainingResult& result) {
-    FitReport::Loss& loss = report_.loss.emplace();
-    loss.chosen = result.loss;
-    for (const LossTrial& trial : result.loss_trials) {
-      loss.trials.push_back({trial.loss, trial.score});
-    }
   }
 
   TrainingHooks make_hooks(ProgressTracker& tracker) {

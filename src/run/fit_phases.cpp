@@ -11,6 +11,9 @@ constexpr const char* kTrain = "train";
 constexpr const char* kLoss = "loss";
 constexpr const char* kFinal = "final training";
 
+// The choice of the loss in trainings of the final length: five losses, half as long.
+constexpr double kLossWork = 2.5;
+
 }  // namespace
 
 std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, bool nothing_to_cut) {
@@ -34,10 +37,9 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
   }
   phases.push_back({kTrain, "training", plans * steps * columns});
   if (resolved.loss == LossSetting::kAuto) {
-    constexpr double kLosses = 5;  // that are tried
-    phases.push_back({kLoss, "choice of the loss", kLosses * steps * columns / 2});
+    phases.push_back({kLoss, "choice of the loss", kLossWork * steps * columns});
   }
-  // Another loss than that of the training before needs a training of its own.
+  // A loss that was chosen has a training of its own.
   if (resolved.final_part != TrainingPart::kTrain || resolved.loss == LossSetting::kAuto) {
     phases.push_back({kFinal, "final training", steps * columns});
   }
@@ -49,7 +51,7 @@ void set_training_work(RunProgress& progress, double columns, double widest,
   const std::uint64_t steps = full != nullptr ? full->steps : schedule.max_steps;
   const std::uint64_t best = full != nullptr ? full->best_length : schedule.max_steps;
   progress.set_work(kTrain, columns * static_cast<double>(steps));
-  progress.set_work(kLoss, 5 * widest * static_cast<double>(best) / 2);
+  progress.set_work(kLoss, kLossWork * widest * static_cast<double>(best));
   progress.set_work(kFinal, widest * static_cast<double>(best));
 }
 

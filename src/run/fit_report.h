@@ -64,11 +64,7 @@ struct FitReport {
   // How the loss was chosen, with --loss auto.
   struct Loss {
     LossOptions chosen;
-    struct Trial {
-      LossOptions loss;
-      double validation = 0;  // the score at the density of the final training
-    };
-    std::vector<Trial> trials;  // empty where an earlier run knew the best
+    std::vector<LossTrial> trials;  // empty where an earlier run knew the best
   };
   std::optional<Loss> loss;
 

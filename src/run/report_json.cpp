@@ -139,9 +139,9 @@ LossOptions loss_from(const Json& json) {
 Json loss_choice_json(const FitReport::Loss& loss) {
   Json json = loss_json(loss.chosen);
   json["trials"] = Json::array();
-  for (const FitReport::Loss::Trial& trial : loss.trials) {
+  for (const LossTrial& trial : loss.trials) {
     Json one = loss_json(trial.loss);
-    one["validation"] = trial.validation;
+    one["validation"] = trial.score;
     json["trials"].push_back(std::move(one));
   }
   return json;

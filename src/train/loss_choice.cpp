@@ -56,13 +56,6 @@ std::vector<LossTrial> try_losses(const TrainingContext& context, const SizePlan
 
 }  // namespace
 
-LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to) {
-  if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
-    loss.temperature *= static_cast<double>(to) / static_cast<double>(from);
-  }
-  return loss;
-}
-
 LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::uint64_t steps) {
   const double row_params = static_cast<double>(plan.num_params()) /
                             static_cast<double>(plan.shape().num_rows() * backbone.tables);

@@ -7,12 +7,6 @@
 
 namespace bet {
 
-// A loss that was tried, and its score on the held-out part.
-struct LossTrial {
-  LossOptions loss;
-  double score = 0;
-};
-
 struct LossChoice {
   LossOptions loss;
   std::vector<LossTrial> trials;  // in the order in which they were made; empty: from the cache
@@ -22,10 +16,6 @@ struct LossChoice {
 // The softmax that suits plans of this size without a trial: its temperature grows with the square
 // root of the parameters of a row and with the length of the training (docs/studies/loss.md).
 LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::uint64_t steps);
-
-// A loss that suits trainings of `from` steps, for trainings of `to` steps: the temperature of a
-// softmax of dot products is in proportion to them.
-LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
 
 // Chooses the loss of a training of `steps` steps of this plan, on the split and the graph of
 // `context`: which should be as dense as those of the training (denser_split). Trains the plan by

@@ -130,12 +130,14 @@ class Retraining {
                                          return a.validation.score() < b.validation.score();
                                        });
     result_.chosen = static_cast<std::size_t>(best - trained.begin());
-    result_.loss = loss_.choose ? for_length(losses[result_.chosen], context_.schedule.max_steps,
-                                             best->best_length)
-                                : losses[result_.chosen];
     result_.validation = best->validation;
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
+    result_.loss = losses[result_.chosen];
+    if (loss_.choose) {
+      result_.loss =
+          for_length(result_.loss, context_.schedule.max_steps, final_schedule().max_steps);
+    }
     result_.interrupted = best->stopped;
     result_.table = best->table;
     result_.train_seconds = watch.seconds();
@@ -150,8 +152,9 @@ class Retraining {
     const Stopwatch watch;
     const SizePlan& plan = plans_[result_.chosen];
     const bool same_data = final_part_ == TrainingPart::kTrain;
-    const Split denser = same_data ? Split() : denser_split(context_.split, context_.model.seed);
-    const Split& split = same_data ? context_.split : denser;
+    std::optional<Split> denser;
+    if (!same_data) denser = denser_split(context_.split, context_.model.seed);
+    const Split& split = denser ? *denser : context_.split;
     const Graph graph = same_data
                             ? context_.graph
                             : make_graph(split, TrainingPart::kTrain).to(context_.graph.device());
@@ -164,7 +167,6 @@ class Retraining {
     }
     LossChoice choice = choose_loss({split, graph, context_.model, schedule, context_.hooks}, plan,
                                     schedule.max_steps, cache);
-    needs_training_ = !(choice.loss == result_.loss);
     result_.loss = choice.loss;
     result_.loss_trials = std::move(choice.trials);
     result_.interrupted = result_.interrupted || choice.stopped;
@@ -185,7 +187,7 @@ class Retraining {
     const Graph graph = same_data
                             ? context_.graph
                             : make_graph(context_.split, final_part_).to(context_.graph.device());
-    if (same_data && state == nullptr && !needs_training_) {
+    if (same_data && state == nullptr && !loss_.choose) {
       result_.final_steps = result_.best_length;  // the chosen weights are the final ones
     } else {
       train_final(graph, state);
@@ -219,7 +221,6 @@ class Retraining {
   const RetrainingFolder& folder_;
   const LossSearch& loss_;
   TrainingHooks saving_;
-  bool needs_training_ = false;  // the final loss is not the one by which the plan was trained
   std::string phase_ = kTrain;
   RetrainingResult result_;
 };

@@ -45,8 +45,8 @@ struct RetrainingResult {
 // best for the chosen plan (choose_loss), after each plan was trained by its usual one.
 struct LossSearch {
   bool choose = false;
-  std::filesystem::path cache;  // folder; empty: none
-  std::string identity;         // of data and options, for the cache
+  std::filesystem::path cache = {};  // folder; empty: none
+  std::string identity = {};         // of data and options, for the cache
 };
 
 // The folder of a retraining: its state while it runs, then the final model.

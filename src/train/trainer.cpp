@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
-#include "train/loss_choice.h"
 #include "train/parameter_state.h"
 #include "train/training_length.h"
 #include "train/training_loop.h"

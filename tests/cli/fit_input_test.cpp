@@ -154,7 +154,8 @@ TEST(Fit, AnExistingFolderIsKeptUnlessToldOtherwise) {
   EXPECT_EQ(run_bet(overwrite).exit_code, 0);
   folder.write("precious/thesis.txt", "words");
   overwrite[10] = (folder / "precious").string();
-  EXPECT_EQ(run_bet(overwrite).exit_code, 1) << "a folder that is no run is never removed";
+  EXPECT_EQ(run_bet(overwrite).exit_code, 1)
+      << "a folder that is not a run folder is never removed";
   EXPECT_TRUE(std::filesystem::exists(folder / "precious/thesis.txt"));
 }
 

@@ -36,7 +36,7 @@ TEST(Loss, IsChosenAndRemembered) {
   const ProgramResult inspected =
       run_bet_serve({"inspect", (folder / "first/model.bet").string(), "--json"});
   const Json facts = Json::parse(inspected.out)["facts"];
-  EXPECT_EQ(facts.value("option.loss", "bpr"), first["loss"]["kind"]);
+  EXPECT_EQ(facts.value("option.loss", Json("bpr")), first["loss"]["kind"]);
   EXPECT_NE(read_file(folder / "first/config.toml").find("loss = \"auto\""), std::string::npos);
 
   const Json again = run("again");

@@ -5,6 +5,7 @@
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 #include "train/evaluator.h"
+#include "train/retraining.h"
 
 namespace bet {
 namespace {
@@ -99,6 +100,32 @@ TEST(LossChoice, ThatIsStoppedIsTheUsualOneAndNotRemembered) {
   EXPECT_TRUE(choice.stopped);
   EXPECT_EQ(choice.loss, usual_loss(all.plan, find_backbone("lightgcn"), kSteps));
   EXPECT_FALSE(cache.exists());
+}
+
+// Also where the final training is on the same data as the choice of the plan.
+TEST(LossChoice, ARetrainingThatIsLeftInItEndsAsAWholeOne) {
+  ChoiceCase all;
+  const std::vector<SizePlan> plans = {all.plan, test::toy_plan(all.split, 5)};
+  for (const TrainingPart part : {TrainingPart::kTrain, TrainingPart::kTrainAndValidation}) {
+    const auto retrain = [&](const TempFolder& folder, const TrainingHooks& hooks, bool resume) {
+      return retrain_plans({all.split, all.graph, all.model, all.schedule, hooks}, part, plans,
+                           {folder.path(), "x", resume}, {.choose = true});
+    };
+    const TempFolder whole_folder;
+    const RetrainingResult whole = retrain(whole_folder, {}, false);
+    EXPECT_EQ(whole.loss_trials.size(), 5U);
+
+    const TempFolder folder;
+    TrainingHooks leaves;
+    bool in_choice = false;
+    leaves.progress = [&](const Progress& progress) { in_choice = progress.phase == "loss"; };
+    leaves.leave = [&] { return in_choice; };
+    EXPECT_THROW(retrain(folder, leaves, false), Interrupted);
+    const RetrainingResult resumed = retrain(folder, {}, true);
+    EXPECT_EQ(resumed.loss, whole.loss);
+    EXPECT_EQ(resumed.test.recall, whole.test.recall);
+    EXPECT_TRUE(at::equal(resumed.table.values, whole.table.values));
+  }
 }
 
 TEST(LossChoice, OfNcfHasNoCosines) {
