@@ -18,20 +18,24 @@ import sys
 import time
 
 
-def search_runs(_lines):
-    """The search, random selection and the trivial rule, each with a least size of 1 and of 0."""
-    for data in ("gowalla", "yelp2018"):
-        for budget in ("5%", "10%", "20%"):
-            for seed in (1, 2, 3) if (data, budget) == ("gowalla", "5%") else (1,):
-                effort = ["--effort", "paper", "--seed", str(seed)]
-                least = ["--min-dim", "1", *effort]
-                yield data, ["--budget", budget, *least]
-                yield data, ["--budget", budget, "--selection", "random", *least]
-                yield data, ["--budget", budget, "--method", "sided", "--user-share", "0.9", "--seed",
-                             str(seed)]
-                yield data, ["--budget", budget, "--min-dim", "0", *effort]
-                yield data, ["--budget", budget, "--method", "sided", "--user-share", "1",
-                             "--min-dim", "0", "--seed", str(seed)]
+BUDGETS = ("5%", "10%", "20%")
+
+
+def search_runs(data, backbone, seed, _lines):
+    """The search and the rules that it must beat, with the loss that is chosen and, for LightGCN, BPR."""
+    for loss in ("auto", "bpr") if backbone == "lightgcn" else ("auto",):
+        for budget in BUDGETS:
+            for method in ("bet", "sided", "es", "frequency"):
+                yield data, ["--method", method, "--backbone", backbone, "--budget", budget,
+                             "--seed", str(seed), "--loss", loss]
+
+
+def paper_search_runs(data, seed, _lines):
+    """The paper's search, and its two other ways to choose, by BPR."""
+    for budget in BUDGETS:
+        for selection in ("deepsets", "simple", "random"):
+            yield data, ["--method", "bet-paper", "--selection", selection, "--budget", budget,
+                         "--seed", str(seed), "--loss", "bpr"]
 
 
 def backbone_runs(backbone, _lines):
@@ -41,19 +45,6 @@ def backbone_runs(backbone, _lines):
             options = ["--backbone", backbone, "--budget", budget]
             yield data, [*options, "--method", "es"]
             yield data, options
-
-
-def rule_runs(data, _lines):
-    """The search with `--effort paper`, which begins with the rules."""
-    for budget in ("10%", "5%", "20%"):
-        yield data, ["--budget", budget, "--effort", "paper"]
-
-
-def least_size_runs(data, _lines):
-    """The search with empty rows in half of its plans (the default with a graph) and in none."""
-    for budget in ("10%", "5%", "20%"):
-        yield data, ["--method", "bet", "--budget", budget]
-        yield data, ["--method", "bet", "--budget", budget, "--min-dim", "1"]
 
 
 def loss_runs(data, seed, _lines):
@@ -126,9 +117,8 @@ def lineup_runs(lines):
 
 
 # Each is given the lines measured so far.
-GROUPS = {"search": search_runs, "methods-dense": dense_method_runs, "lineup": lineup_runs}
-for name, runs in (("methods", method_runs), ("ciess", ciess_runs), ("rules", rule_runs),
-                   ("least-size", least_size_runs)):
+GROUPS = {"methods-dense": dense_method_runs, "lineup": lineup_runs}
+for name, runs in (("methods", method_runs), ("ciess", ciess_runs)):
     for data in ("gowalla", "yelp2018"):
         GROUPS[f"{name}-{data}"] = functools.partial(runs, data)
 for backbone in ("ngcf", "ncf"):
@@ -139,6 +129,11 @@ for backbone in ("ngcf", "ncf", "mf"):
 for data in ("gowalla", "yelp2018"):
     for seed in (1, 2, 3):
         GROUPS[f"loss-{data}-{seed}"] = functools.partial(loss_runs, data, seed)
+        GROUPS[f"paper-search-{data}-{seed}"] = functools.partial(paper_search_runs, data, seed)
+    for backbone in ("lightgcn", "ngcf", "ncf"):
+        for seed in (1, 2, 3, 4, 5):
+            GROUPS[f"search-{data}-{backbone}-{seed}"] = functools.partial(search_runs, data,
+                                                                           backbone, seed)
 for weight in ("0.3", "0.5"):
     GROUPS[f"ciess-weight-{weight}"] = functools.partial(ciess_weight_runs, weight)
 
@@ -149,7 +144,8 @@ def measure(bet, folder, out, group, device):
     lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     for data, options in GROUPS[group](lines):
         # The paper's comparison is by BPR for all methods.
-        loss = [] if group.startswith("loss-") else ["--loss", "bpr"]
+        named = group.startswith(("loss-", "search-", "paper-search-"))
+        loss = [] if named else ["--loss", "bpr"]
         command = ["fit", data, *options, *loss, "--device", device]
         if command in [line["command"] for line in lines]:
             continue
@@ -191,7 +187,8 @@ def commit():
 
 def short(report):
     """The report without the parts of its trials that can be drawn again."""
-    keys = ("iteration", "strategy", "user_share", "fitness", "predicted")
+    keys = ("iteration", "strategy", "user_share", "user_kept", "item_kept", "steps", "fold", "fitness",
+            "predicted")
     round_off = lambda value: round(value, 5) if isinstance(value, float) else value
     report["trials"] = [{key: round_off(t[key]) for key in keys} for t in report["trials"]]
     return report

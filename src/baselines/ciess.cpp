@@ -134,11 +134,11 @@ class Environment {
   explicit Environment(const MethodInput& input)
       : input_(input),
         evaluator_(input.split, HeldOut::kValidation, input.graph),
-        backbone_(make_backbone(input.retraining.model, input.graph)),
-        schedule_(short_schedule(input.retraining)) {
+        backbone_(make_backbone(input.training.model, input.graph)),
+        schedule_(short_schedule(input.training)) {
     const SizePlan full = full_plan(input.shape);
-    first_ = backbone_->initial(std::span(&full, 1), input.retraining.model.seed)
-                 .to(input.graph.device());
+    first_ =
+        backbone_->initial(std::span(&full, 1), input.training.model.seed).to(input.graph.device());
   }
 
   std::uint64_t steps_of_training() const { return schedule_.max_steps; }
@@ -176,7 +176,7 @@ class Environment {
     // of them would fill it.
     executor_for(input_.graph.device()).free_bytes();
     ModelInTraining model(input_.graph, masked_copy(first_, std::span(&plan, 1)),
-                          input_.retraining.model, schedule_);
+                          input_.training.model, schedule_);
     if (!run_steps(model, schedule_.max_steps, hooks)) return std::nullopt;
     return measure(model.ranking());
   }
@@ -225,7 +225,7 @@ class Search {
             .highest = input_.shape.max_dim,
             .memory_weight = input_.options.memory_weight.value_or(kMemoryWeight),
             .max_trainings = asked_,
-            .seed = input_.retraining.model.seed};
+            .seed = input_.training.model.seed};
   }
 
   // False if hooks.stop ended it. The first training cannot be stopped: without it there is nothing

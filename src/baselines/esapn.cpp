@@ -44,7 +44,7 @@ std::vector<std::uint32_t> candidate_sizes(const TableShape& shape) {
 constexpr std::uint64_t kPasses = 2;
 
 Schedule stream_schedule(const MethodInput& input, std::uint64_t num_steps) {
-  Schedule schedule = input.retraining.schedule;
+  Schedule schedule = input.training.schedule;
   schedule.batch_kind = BatchKind::kInteractions;
   schedule.batch_size = static_cast<std::uint32_t>(
       (kPasses * input.split.counts().train + num_steps - 1) / num_steps);
@@ -65,11 +65,11 @@ class Esapn {
         table_(model.table(), input.shape, candidate_sizes(input.shape),
                input.params ? std::optional(*input.params / input.shape.tables) : std::nullopt),
         occurrences_(at::zeros({model.table().num_rows()}, model.table().values.options())),
-        user_policy_(policy_options(), input.retraining.model.seed, "esapn users",
+        user_policy_(policy_options(), input.training.model.seed, "esapn users",
                      input.graph.device()),
-        item_policy_(policy_options(), input.retraining.model.seed, "esapn items",
+        item_policy_(policy_options(), input.training.model.seed, "esapn items",
                      input.graph.device()),
-        sampler_(input.graph, input.retraining.model.seed),
+        sampler_(input.graph, input.training.model.seed),
         earlier_(model.batch().size(), 1, model.table().num_rows(), input.graph.device()),
         record_(at::zeros({static_cast<std::int64_t>(sizeof(StepRecord))},
                           model.table().values.options().dtype(at::kByte))) {}
@@ -181,7 +181,7 @@ class Esapn {
 
   at::Tensor sampled_actions() const {
     const c10::AutoGradMode no_gradient(false);
-    RandomStream random(input_.retraining.model.seed, "esapn actions", model_.num_steps());
+    RandomStream random(input_.training.model.seed, "esapn actions", model_.num_steps());
     std::vector<float> draws(static_cast<std::size_t>(2 * num_entries_));
     for (float& draw : draws) draw = static_cast<float>(random.uniform());
     const at::Tensor uniform =
@@ -273,7 +273,7 @@ Proposal propose(const MethodInput& input) {
   const std::uint64_t num_steps = input.pretrained().best_length;
   const Schedule schedule = stream_schedule(input, num_steps);
   const SizePlan full = full_plan(input.shape);
-  ModelInTraining model(input.graph, std::span(&full, 1), input.retraining.model, schedule);
+  ModelInTraining model(input.graph, std::span(&full, 1), input.training.model, schedule);
   Esapn search(input, model, schedule);
   const auto after_step = [&] {
     search.after_step();

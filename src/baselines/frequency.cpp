@@ -1,33 +1,20 @@
-#include <array>
-#include <cmath>
 #include <cstdio>
 
-#include "plan/plan_sampler.h"
+#include "plan/rule_plans.h"
 #include "search/method.h"
 
 namespace bet {
 namespace {
 
-// Users and items share one budget: a row's part of it depends on its frequency alone.
-SizePlan plan_of(double exponent, const MethodInput& input, const Frequencies& frequencies) {
-  std::vector<std::uint32_t> all = frequencies.users;
-  all.insert(all.end(), frequencies.items.begin(), frequencies.items.end());
-  const std::vector<std::uint32_t> order = frequency_order(all);
-  std::vector<double> values;
-  values.reserve(order.size());
-  for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
-  const TableShape& shape = input.shape;
-  return shared_out_plan(values, input.params.value() / shape.tables, shape, order);
-}
-
 Proposal propose(const MethodInput& input) {
   const Frequencies frequencies = train_frequencies(input.split);
+  const PlanSampler sampler(input.shape, input.params.value(), frequencies.users,
+                            frequencies.items);
   Proposal proposal;
-  constexpr std::array kExponents = {0.0, 0.25, 0.5, 0.75, 1.0};
-  for (const double exponent : kExponents) {
+  for (const double exponent : kFrequencyExponents) {
     char label[32];
     std::snprintf(label, sizeof(label), "exponent %g", exponent);
-    proposal.plans.push_back(plan_of(exponent, input, frequencies));
+    proposal.plans.push_back(sampler.frequency_plan(exponent));
     proposal.labels.emplace_back(label);
   }
   return proposal;

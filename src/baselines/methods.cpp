@@ -7,6 +7,7 @@
 namespace bet {
 
 extern const MethodKind kBet;
+extern const MethodKind kBetPaper;
 extern const MethodKind kFull;
 extern const MethodKind kEqual;
 extern const MethodKind kMixedRandom;
@@ -19,9 +20,9 @@ extern const MethodKind kOptEmbed;
 extern const MethodKind kCiess;
 
 std::span<const MethodKind* const> methods() {
-  static constexpr std::array kAll = {&kBet,   &kFull,      &kEqual,     &kMixedRandom,
-                                      &kSided, &kFrequency, &kMagnitude, &kPep,
-                                      &kEsapn, &kOptEmbed,  &kCiess};
+  static constexpr std::array kAll = {&kBet,         &kBetPaper, &kFull,      &kEqual,
+                                      &kMixedRandom, &kSided,    &kFrequency, &kMagnitude,
+                                      &kPep,         &kEsapn,    &kOptEmbed,  &kCiess};
   return kAll;
 }
 

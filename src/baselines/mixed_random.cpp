@@ -5,7 +5,7 @@ namespace {
 
 Proposal propose(const MethodInput& input) {
   return {
-      .plans = {mixed_random_plan(input.shape, input.params.value(), input.retraining.model.seed)}};
+      .plans = {mixed_random_plan(input.shape, input.params.value(), input.training.model.seed)}};
 }
 
 }  // namespace

@@ -159,11 +159,11 @@ class OptEmbedSearch {
       : input_(input),
         num_steps_(full.best_length),
         plan_(full_plan(input.shape)),
-        model_(input.graph, std::span(&plan_, 1), input.retraining.model,
-               input.retraining.schedule.of_length(num_steps_)),
+        model_(input.graph, std::span(&plan_, 1), input.training.model,
+               input.training.schedule.of_length(num_steps_)),
         gates_(model_.table(), input.shape.num_users, input.shape.tables,
                options_for(full, input.shape)),
-        evolution_(input.shape.max_dim, input.retraining.model.seed) {
+        evolution_(input.shape.max_dim, input.training.model.seed) {
     model_.use(gates_);
     draw_sizes();
   }
@@ -195,7 +195,7 @@ class OptEmbedSearch {
  private:
   // Draws the sizes of the next step: one for each field, for the whole table.
   void draw_sizes() {
-    RandomStream random(input_.retraining.model.seed, "optembed sizes", model_.num_steps());
+    RandomStream random(input_.training.model.seed, "optembed sizes", model_.num_steps());
     const std::uint32_t users = 1 + random.below(input_.shape.max_dim);
     gates_.set_sizes({users, 1 + random.below(input_.shape.max_dim)});
   }

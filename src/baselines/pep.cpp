@@ -84,12 +84,12 @@ std::string pruning_text(std::uint64_t step, const PepThresholds& thresholds, do
 
 Proposal propose(const MethodInput& input) {
   PepThresholds::Options options = pep_options(input.pretrained());
-  options.adam = input.retraining.schedule.adam;  // one Adam for all, as the authors have it
-  Schedule schedule = input.retraining.schedule;
+  options.adam = input.training.schedule.adam;  // one Adam for all, as the authors have it
+  Schedule schedule = input.training.schedule;
   schedule.max_steps = options.max_steps;
   const TableShape& shape = input.shape;
   const SizePlan full = full_plan(shape);
-  ModelInTraining model(input.graph, std::span(&full, 1), input.retraining.model, schedule);
+  ModelInTraining model(input.graph, std::span(&full, 1), input.training.model, schedule);
   PepThresholds thresholds(model.table(), options);
   model.use(thresholds);
   // By how much each column is above its threshold, and how many are.

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "plan/plan_sampler.h"
+#include "plan/rule_plans.h"
 #include "search/method.h"
 
 namespace bet {
@@ -10,7 +10,7 @@ SizePlan plan_of(double user_share, const MethodInput& input, const Frequencies&
   TableShape shape = input.shape;
   // With a graph the side without parameters gets its vectors from its neighbours.
   const bool whole = user_share == 0 || user_share == 1;
-  if (whole && find_backbone(input.retraining.model.backbone).uses_graph) shape.min_dim = 0;
+  if (whole && find_backbone(input.training.model.backbone).uses_graph) shape.min_dim = 0;
   return PlanSampler(shape, input.params.value(), frequencies.users, frequencies.items)
       .sided_plan(user_share);
 }
@@ -33,11 +33,8 @@ Proposal propose(const MethodInput& input) {
     add(*input.options.user_share);
     return proposal;
   }
-  const bool ends = find_backbone(input.retraining.model.backbone).uses_graph;
-  constexpr int kTenths = 10;
-  for (int tenths = ends ? 0 : 1; tenths <= (ends ? kTenths : kTenths - 1); ++tenths) {
-    add(static_cast<double>(tenths) / kTenths);
-  }
+  const bool ends = find_backbone(input.training.model.backbone).uses_graph;
+  for (const double share : sided_shares(ends)) add(share);
   return proposal;
 }
 

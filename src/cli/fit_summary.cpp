@@ -51,7 +51,7 @@ std::string fit_summary(const FitReport& report, const std::filesystem::path& fo
   const std::uint64_t probed = report.trials.size();
   if (const std::uint64_t planned = report.planned_trials.value_or(probed); probed < planned) {
     text += line_of("search", "cut short after " + with_commas(probed) + " of " +
-                                  with_commas(planned) + " plans; to continue it: bet resume " +
+                                  with_commas(planned) + " trainings; to continue it: bet resume " +
                                   folder.string() + " --continue-search");
   }
   text += line_of("validation", quality_text(report.validation));

@@ -19,12 +19,19 @@ struct Family {
   double max_shape;  // beta_max in Eq. 4
 };
 
-constexpr std::array<Family, 4> kFamilies = {{
+constexpr std::array<Family, 5> kFamilies = {{
     {SizeFamily::kPowerLaw, "power_law", 20.0},
     {SizeFamily::kTruncatedExponential, "truncated_exponential", 5.0},
     {SizeFamily::kTruncatedNormal, "truncated_normal", 20.0},
     {SizeFamily::kLogNormal, "log_normal", 0.5},
+    {SizeFamily::kFrequency, "frequency", 1.0},
 }};
+constexpr std::uint32_t kPaperFamilies = 4;
+
+const Family& family_of(SizeFamily family) { return kFamilies[static_cast<std::size_t>(family)]; }
+
+// Fewer rows than this share of a side are never kept.
+constexpr double kLeastKept = 0.1;
 
 template <std::size_t N>
 double polynomial(const std::array<double, N>& coefficients, double x) {
@@ -110,6 +117,8 @@ void apply_quantile(const Distribution& distribution, std::vector<double>& u) {
     case SizeFamily::kLogNormal:
       for (double& v : u) v = std::exp(shape * normal_quantile(v));
       break;
+    case SizeFamily::kFrequency:
+      fail("sizes by frequency are not drawn");
   }
 }
 
@@ -124,19 +133,9 @@ std::vector<std::uint16_t> allocate_by_rank(std::span<const double> values, std:
   return sizes;
 }
 
-std::vector<std::uint16_t> draw_side(const Distribution& distribution, std::uint64_t total,
-                                     const TableShape& table, std::span<const std::uint32_t> order,
-                                     RandomStream random) {
-  std::vector<double> values = descending_uniforms(order.size(), random);
-  apply_quantile(distribution, values);
-  return allocate_by_rank(values, total, table, order);
-}
-
 }  // namespace
 
-std::string_view family_name(SizeFamily family) {
-  return kFamilies[static_cast<std::size_t>(family)].name;
-}
+std::string_view family_name(SizeFamily family) { return family_of(family).name; }
 
 std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> frequencies) {
   std::vector<std::uint32_t> order(frequencies.size());
@@ -152,13 +151,18 @@ SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
   return {shape, allocate_by_rank(values, total, shape, order)};
 }
 
+PlanSampler::Side::Side(std::span<const std::uint32_t> by_row) : order(frequency_order(by_row)) {
+  frequencies.reserve(order.size());
+  for (const std::uint32_t row : order) frequencies.push_back(by_row[row]);
+}
+
 PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
                          std::span<const std::uint32_t> user_frequencies,
                          std::span<const std::uint32_t> item_frequencies)
     : shape_(shape),
       total_size_(params / shape.tables),
-      user_order_(frequency_order(user_frequencies)),
-      item_order_(frequency_order(item_frequencies)) {
+      users_(user_frequencies),
+      items_(item_frequencies) {
   BET_CHECK(
       user_frequencies.size() == shape.num_users && item_frequencies.size() == shape.num_items,
       "frequencies of ", user_frequencies.size(), " users and ", item_frequencies.size(),
@@ -172,8 +176,8 @@ SampledPlan PlanSampler::draw(std::uint64_t seed, std::uint64_t index) const {
   RandomStream random(seed, "plan origins", index);
   PlanOrigin origin;
   origin.user_share = random.uniform();
-  const Family& user = kFamilies[random.below(kFamilies.size())];
-  const Family& item = kFamilies[random.below(kFamilies.size())];
+  const Family& user = kFamilies[random.below(kPaperFamilies)];
+  const Family& item = kFamilies[random.below(kPaperFamilies)];
   origin.user_family = user.family;
   origin.item_family = item.family;
   origin.user_shape = random.uniform() * user.max_shape;
@@ -181,40 +185,134 @@ SampledPlan PlanSampler::draw(std::uint64_t seed, std::uint64_t index) const {
   return {make_plan(origin, seed, index), origin};
 }
 
+SampledPlan PlanSampler::draw_any(std::uint64_t seed, std::uint64_t index) const {
+  RandomStream random(seed, "any plan", index);
+  PlanOrigin origin;
+  // Where one side can live without parameters of its own, every fourth plan leaves it none.
+  const bool one_side = may_have_empty_rows() && random.below(4) == 0;
+  origin.user_share = one_side ? random.below(2) : random.uniform();
+  const auto draw_side = [&](SizeFamily& family, double& shape, double& kept) {
+    // Skewed sizes make a table wide, and with it the training slow: half of the sides have equal
+    // sizes, a quarter sizes by frequency.
+    const std::uint32_t kind = random.below(4);
+    family = kind == 0 ? kFamilies[random.below(kPaperFamilies)].family : SizeFamily::kFrequency;
+    shape = kind > 1 ? 0 : random.uniform() * family_of(family).max_shape;
+    if (may_have_empty_rows() && random.below(2) == 0) {
+      kept = kLeastKept + (1 - kLeastKept) * random.uniform();
+    }
+  };
+  draw_side(origin.user_family, origin.user_shape, origin.user_kept);
+  draw_side(origin.item_family, origin.item_shape, origin.item_kept);
+  return {make_plan(origin, seed, index), origin};
+}
+
+SampledPlan PlanSampler::draw_near(const PlanOrigin& other, double reach, std::uint64_t seed,
+                                   std::uint64_t index) const {
+  RandomStream random(seed, "plan near another", index);
+  PlanOrigin origin = other;
+  // Reflected at the ends: many good plans lie there.
+  const auto move = [&](double& value, double low, double high) {
+    value += reach * (2 * random.uniform() - 1) * (high - low);
+    if (value > high) value = 2 * high - value;
+    if (value < low) value = 2 * low - value;
+    value = std::clamp(value, low, high);
+  };
+  // A few numbers at a time: where all move, what was good about the plan is lost.
+  constexpr std::uint32_t kOneIn = 2;
+  for (bool moved = false; !moved;) {
+    const auto moves = [&] {
+      const bool yes = random.below(kOneIn) == 0;
+      moved = moved || yes;
+      return yes;
+    };
+    if (moves()) move(origin.user_share, 0, 1);
+    if (moves()) move(origin.user_shape, 0, family_of(origin.user_family).max_shape);
+    if (moves()) move(origin.item_shape, 0, family_of(origin.item_family).max_shape);
+    if (may_have_empty_rows() && moves()) move(origin.user_kept, kLeastKept, 1);
+    if (may_have_empty_rows() && moves()) move(origin.item_kept, kLeastKept, 1);
+  }
+  // The families of the paper have no shape of zero.
+  const auto positive = [](SizeFamily family, double& shape) {
+    if (family != SizeFamily::kFrequency) shape = std::max(shape, 1e-3);
+  };
+  positive(origin.user_family, origin.user_shape);
+  positive(origin.item_family, origin.item_shape);
+  return {make_plan(origin, seed, index), origin};
+}
+
 SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                                 std::uint64_t index) const {
-  BET_CHECK(origin.user_share >= 0 && origin.user_share <= 1 && origin.user_shape > 0 &&
-                origin.item_shape > 0,
-            "cannot make a plan of user share ", origin.user_share, " and shapes ",
-            origin.user_shape, ", ", origin.item_shape);
-  const TableShape drawn = shape_of(index);
-  const std::uint64_t for_users = size_of_users(origin.user_share, drawn);
+  const auto is_in_range = [](double value) { return value >= 0 && value <= 1; };
+  const auto has_shape = [](SizeFamily family, double shape) {
+    return shape > 0 || (shape == 0 && family == SizeFamily::kFrequency);
+  };
+  BET_CHECK(is_in_range(origin.user_share) && is_in_range(origin.user_kept) &&
+                is_in_range(origin.item_kept) && has_shape(origin.user_family, origin.user_shape) &&
+                has_shape(origin.item_family, origin.item_shape),
+            "cannot make a plan of user share ", origin.user_share, ", shapes ", origin.user_shape,
+            ", ", origin.item_shape, " and kept rows ", origin.user_kept, ", ", origin.item_kept);
+  const std::uint64_t for_users = size_of_users(origin.user_share, shape_);
   return {shape_,
-          draw_side({origin.user_family, origin.user_shape}, for_users, drawn, user_order_,
-                    RandomStream(seed, "plan user values", index)),
-          draw_side({origin.item_family, origin.item_shape}, total_size_ - for_users, drawn,
-                    item_order_, RandomStream(seed, "plan item values", index))};
+          side_sizes(users_, origin.user_family, origin.user_shape, origin.user_kept, for_users,
+                     RandomStream(seed, "plan user values", index)),
+          side_sizes(items_, origin.item_family, origin.item_shape, origin.item_kept,
+                     total_size_ - for_users, RandomStream(seed, "plan item values", index))};
+}
+
+std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily family,
+                                                   double shape, double kept, std::uint64_t total,
+                                                   RandomStream random) const {
+  const std::uint64_t rows = side.order.size();
+  TableShape limits = shape_;
+  std::uint64_t count = rows;
+  if (may_have_empty_rows()) {
+    // As many rows as can hold the parameters, and no more than have at least one each.
+    const auto wanted = static_cast<std::uint64_t>(std::llround(kept * static_cast<double>(rows)));
+    const std::uint64_t least = (total + shape_.max_dim - 1) / shape_.max_dim;
+    count = std::min({std::max(wanted, least), rows, total});
+    limits.min_dim = 1;
+  }
+  std::vector<double> values;
+  if (family == SizeFamily::kFrequency) {
+    for (std::uint64_t rank = 0; rank < count; ++rank) {
+      values.push_back(std::pow(std::max(1U, side.frequencies[rank]), shape));
+    }
+  } else {
+    values = descending_uniforms(count, random);
+    apply_quantile({family, shape}, values);
+  }
+  std::vector<std::uint16_t> sizes(rows, 0);
+  const std::vector<std::uint16_t> by_rank =
+      allocate_sizes(values, total, limits.min_dim, limits.max_dim);
+  for (std::size_t rank = 0; rank < count; ++rank) sizes[side.order[rank]] = by_rank[rank];
+  return sizes;
 }
 
 SizePlan PlanSampler::sided_plan(double user_share) const {
   BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share,
             " is not between 0 and 1");
   const std::uint64_t for_users = size_of_users(user_share, shape_);
-  const std::vector<double> equal(std::max(user_order_.size(), item_order_.size()), 1.0);
+  const std::vector<double> equal(std::max(users_.order.size(), items_.order.size()), 1.0);
   const std::span<const double> values(equal);
   return {shape_,
-          allocate_by_rank(values.first(user_order_.size()), for_users, shape_, user_order_),
-          allocate_by_rank(values.first(item_order_.size()), total_size_ - for_users, shape_,
-                           item_order_)};
+          allocate_by_rank(values.first(users_.order.size()), for_users, shape_, users_.order),
+          allocate_by_rank(values.first(items_.order.size()), total_size_ - for_users, shape_,
+                           items_.order)};
 }
 
-TableShape PlanSampler::shape_of(std::uint64_t index) const {
-  TableShape shape = shape_;
-  // Whether empty rows are better depends on budget and data, so the search is
-  // given plans of both kinds.
-  const bool can_fill = total_size_ >= shape.total_size(1);
-  if (shape.min_dim == 0 && index % 2 == 1 && can_fill) shape.min_dim = 1;
-  return shape;
+SizePlan PlanSampler::frequency_plan(double exponent) const {
+  std::vector<std::uint32_t> all(shape_.num_rows());
+  for (std::size_t rank = 0; rank < users_.order.size(); ++rank) {
+    all[users_.order[rank]] = users_.frequencies[rank];
+  }
+  for (std::size_t rank = 0; rank < items_.order.size(); ++rank) {
+    all[shape_.num_users + items_.order[rank]] = items_.frequencies[rank];
+  }
+  const std::vector<std::uint32_t> order = frequency_order(all);
+  std::vector<double> values;
+  values.reserve(order.size());
+  for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
+  return shared_out_plan(values, total_size_, shape_, order);
 }
 
 std::uint64_t PlanSampler::size_of_users(double user_share, const TableShape& shape) const {

@@ -5,12 +5,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "plan/size_plan.h"
 
 namespace bet {
 
-// The four families of size distributions (BET paper, Section 3.2).
-enum class SizeFamily { kPowerLaw, kTruncatedExponential, kTruncatedNormal, kLogNormal };
+// The four families of size distributions (BET paper, Section 3.2), and one without chance: sizes
+// in proportion to a power of the frequency.
+enum class SizeFamily {
+  kPowerLaw,
+  kTruncatedExponential,
+  kTruncatedNormal,
+  kLogNormal,
+  kFrequency
+};
 
 std::string_view family_name(SizeFamily family);
 
@@ -19,8 +27,14 @@ struct PlanOrigin {
   double user_share = 0;  // w in Eq. 6: share of the budget given to users
   SizeFamily user_family = SizeFamily::kPowerLaw;
   SizeFamily item_family = SizeFamily::kPowerLaw;
-  double user_shape = 0;  // beta of the users' family (Eq. 4)
+  double user_shape = 0;  // beta of the users' family (Eq. 4); of kFrequency the exponent
   double item_shape = 0;
+  // Share of the side's rows that get parameters, the most frequent ones; the others are empty. 1
+  // where rows may not be empty.
+  double user_kept = 1;
+  double item_kept = 1;
+
+  bool operator==(const PlanOrigin&) const = default;
 };
 
 struct SampledPlan {
@@ -37,10 +51,9 @@ std::vector<std::uint32_t> frequency_order(std::span<const std::uint32_t> freque
 SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
                          const TableShape& shape, std::span<const std::uint32_t> order);
 
-// Draws plans that spend a parameter budget exactly (BET paper, Section 3.2): a share of the budget
+// Makes plans that spend a parameter budget exactly (BET paper, Section 3.2): a share of the budget
 // and a size distribution for each side, users and items, and larger sizes for more frequent rows.
-// Where the shape allows empty rows (min_dim 0), every second plan has none all the same, if the
-// budget suffices for one parameter a row. Any thread may draw.
+// Any thread may draw.
 class PlanSampler {
  public:
   // Frequencies are training counts by row. Plans spend exactly `params` parameters, rounded down
@@ -49,19 +62,43 @@ class PlanSampler {
               std::span<const std::uint32_t> user_frequencies,
               std::span<const std::uint32_t> item_frequencies);
 
-  // Plan number `index` under a seed: the same for any order of calls.
+  // Plan number `index` under a seed, as the paper draws it: one of its families for each side, all
+  // rows kept. The same for any order of calls.
   SampledPlan draw(std::uint64_t seed, std::uint64_t index) const;
 
-  // A plan of the given origin; `index` chooses the random values and whether rows may be empty.
+  // A plan from anywhere in the space of the search: as draw(), or sizes by frequency, and, where
+  // rows may be empty, a share of the rows of each side kept.
+  SampledPlan draw_any(std::uint64_t seed, std::uint64_t index) const;
+
+  // A plan near `other`: some of its numbers are moved by up to `reach` of their range.
+  SampledPlan draw_near(const PlanOrigin& other, double reach, std::uint64_t seed,
+                        std::uint64_t index) const;
+
+  // A plan of the given origin; `index` chooses the random values.
   SizePlan make_plan(const PlanOrigin& origin, std::uint64_t seed, std::uint64_t index) const;
 
   // Not drawn at random: sizes within a side differ by one at most, and users get the given share
   // of the budget (method `sided`, docs/methods.md).
   SizePlan sided_plan(double user_share) const;
 
+  // Sizes in proportion to a power of the frequency, users and items alike (method `frequency`).
+  SizePlan frequency_plan(double exponent) const;
+
+  const TableShape& shape() const { return shape_; }
+  std::uint64_t params() const { return total_size_ * shape_.tables; }
+  bool may_have_empty_rows() const { return shape_.min_dim == 0; }
+
  private:
-  // The shape whose limits the sizes of plan `index` observe.
-  TableShape shape_of(std::uint64_t index) const;
+  // A side's rows from the most to the least frequent, with their frequencies.
+  struct Side {
+    std::vector<std::uint32_t> order;
+    std::vector<std::uint32_t> frequencies;  // by rank
+
+    explicit Side(std::span<const std::uint32_t> by_row);
+  };
+  std::vector<std::uint16_t> side_sizes(const Side& side, SizeFamily family, double shape,
+                                        double kept, std::uint64_t total,
+                                        RandomStream random) const;
 
   // The sum of the users' sizes: round(user_share * total), clamped so that the rows of both sides
   // can have sizes within [min_dim, max_dim].
@@ -69,8 +106,8 @@ class PlanSampler {
 
   TableShape shape_;
   std::uint64_t total_size_;  // sum of all sizes: the parameters of one table
-  std::vector<std::uint32_t> user_order_;
-  std::vector<std::uint32_t> item_order_;
+  Side users_;
+  Side items_;
 };
 
 }  // namespace bet

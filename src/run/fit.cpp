@@ -69,6 +69,10 @@ FitReport::MeasuredPlan measured_plan(const Trial& trial) {
           .item_family = std::string(family_name(origin.item_family)),
           .user_shape = origin.user_shape,
           .item_shape = origin.item_shape,
+          .user_kept = origin.user_kept,
+          .item_kept = origin.item_kept,
+          .steps = trial.steps,
+          .fold = trial.fold,
           .largest_size = trial.sampled.plan.largest_size(),
           .seconds = trial.seconds};
 }
@@ -117,7 +121,8 @@ class FitRun {
     refuse_contradictions(stored_options(read_config(run_->files().config())), options_, folder_);
     const bool continues_search = mode_ == FitMode::kContinueSearch;
     BET_CHECK(!continues_search || method_.by_trials, folder_.string(),
-              ": --continue-search needs a run of --method bet, not ", options_.method);
+              ": --continue-search needs a run of --method bet or bet-paper, not ",
+              options_.method);
     return !continues_search && std::filesystem::exists(run_->files().report());
   }
 
@@ -243,6 +248,8 @@ class FitRun {
                       shape_,
                       std::nullopt,
                       training_,
+                      retraining_,
+                      options_.loss == LossSetting::kAuto,
                       options_.search,
                       hooks,
                       {run_->files().checkpoints().method(), identity_},

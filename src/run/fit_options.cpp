@@ -21,7 +21,7 @@ std::uint32_t patience_of(Effort effort) {
       return 1;
     case Effort::kNormal:
       return 2;
-    case Effort::kPaper:
+    case Effort::kThorough:
       break;
   }
   return 3;

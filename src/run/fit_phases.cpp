@@ -27,9 +27,8 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
   if (!nothing_to_cut) {
     if (method.pretrains) phases.push_back({kPretrain, "full-size model", search_steps * columns});
     if (method.expected_work != nullptr) {
-      const SearchWork work =
-          method.expected_work(resolved.search, training, resolved.effort, split);
-      phases.push_back({kSearch, "search", static_cast<double>(work.steps) * columns});
+      const SearchWork work = method.expected_work(resolved.search, training, split);
+      phases.push_back({kSearch, "search", work.steps * columns});
       plans = work.plans;
     } else if (method.trains) {
       phases.push_back({"", resolved.method, 0});

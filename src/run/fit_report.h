@@ -58,6 +58,10 @@ struct FitReport {
     std::string item_family;
     double user_shape = 0;
     double item_shape = 0;
+    double user_kept = 1;
+    double item_kept = 1;
+    std::uint64_t steps = 0;
+    std::uint32_t fold = 0;
     std::uint32_t largest_size = 0;
     double seconds = 0;
   };

@@ -70,8 +70,8 @@ void add_method_rows(Table& table) {
                       [](auto& o) -> auto& { return o.backbone; })
                       .one_of(std::move(backbone_choices)));
   table.push_back(make_choice<Row, Effort>(
-      method_about("effort", "quick, normal or paper: sets what is not given"),
-      {{"quick", Effort::kQuick}, {"normal", Effort::kNormal}, {"paper", Effort::kPaper}},
+      method_about("effort", "quick, normal or thorough: sets what is not given"),
+      {{"quick", Effort::kQuick}, {"normal", Effort::kNormal}, {"thorough", Effort::kThorough}},
       [](auto& o) -> auto& { return o.effort; }));
 }
 
@@ -279,7 +279,12 @@ FitOptions stored_options(const Config& entries) {
   for (const Option<FitOptions>& option : fit_option_table()) {
     if (option.implied) option.set(options, *option.implied);
   }
-  return options_from(entries, std::move(options));
+  Config known = entries;
+  for (ConfigEntry& entry : known) {
+    // The efforts of earlier versions; what it set is stored as well.
+    if (entry.key == "effort" && entry.value == "paper") entry.value = "thorough";
+  }
+  return options_from(known, std::move(options));
 }
 
 Config deciding_options(const FitOptions& options) {

@@ -1,7 +1,7 @@
 #include "run/plan_preview.h"
 
+#include "plan/rule_plans.h"
 #include "run/fit_options.h"
-#include "search/candidate_selection.h"
 
 namespace bet {
 namespace {
@@ -11,19 +11,6 @@ FitOptions search_defaults(const Budget& budget) {
   FitOptions options;
   options.budget = budget;
   return with_defaults(options);
-}
-
-std::vector<SampledPlan> first_plans(const PlanSampler& sampler, const TableShape& shape,
-                                     const MethodOptions& search) {
-  std::vector<SampledPlan> plans = rule_plans(sampler, shape);
-  std::size_t count = 0;
-  while (count < plans.size() &&
-         strategy_of(static_cast<std::uint32_t>(count) + 1, search.selection.value(),
-                     search.iterations.value(), plans.size()) == Strategy::kRule) {
-    ++count;
-  }
-  plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(count), plans.end());
-  return plans;
 }
 
 }  // namespace
@@ -50,7 +37,7 @@ PlanPreview preview_plans(const PlanPreviewJob& job) {
   if (job.kind == PreviewKind::kSample) {
     preview.plans = {sampler.draw(job.seed, 0)};
   } else {
-    preview.plans = first_plans(sampler, preview.shape, defaults.search);
+    preview.plans = rule_plans(sampler);
   }
   return preview;
 }

@@ -105,6 +105,10 @@ Json trial_json(const FitReport::MeasuredPlan& trial) {
           {"item_family", trial.item_family},
           {"user_shape", trial.user_shape},
           {"item_shape", trial.item_shape},
+          {"user_kept", trial.user_kept},
+          {"item_kept", trial.item_kept},
+          {"steps", trial.steps},
+          {"fold", trial.fold},
           {"largest_size", trial.largest_size},
           {"seconds", trial.seconds}};
 }
@@ -119,6 +123,10 @@ FitReport::MeasuredPlan trial_from(const Json& json) {
           .item_family = json.at("item_family"),
           .user_shape = json.at("user_shape"),
           .item_shape = json.at("item_shape"),
+          .user_kept = json.value("user_kept", 1.0),
+          .item_kept = json.value("item_kept", 1.0),
+          .steps = json.value("steps", std::uint64_t{0}),
+          .fold = json.value("fold", 0U),
           .largest_size = json.at("largest_size"),
           .seconds = json.at("seconds")};
 }

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "plan/rule_plans.h"
 #include "search/bet_search.h"
 #include "search/method.h"
 
@@ -6,149 +7,107 @@ namespace bet {
 namespace {
 
 struct Preset {
-  std::uint32_t iterations;
-  std::uint32_t candidates;
-  std::uint32_t finetune_epochs;
-  std::uint32_t retrain_top;
+  std::uint32_t plans;
+  std::uint32_t finalists;
 };
 
 Preset preset_of(Effort effort) {
   switch (effort) {
     case Effort::kQuick:
-      return {8, 50, 2, 2};
+      return {12, 2};
     case Effort::kNormal:
-      return {30, 100, 5, 3};
-    case Effort::kPaper:
+      return {32, 3};
+    case Effort::kThorough:
       break;
   }
-  return {50, 100, 10, 5};
+  return {120, 6};
 }
 
-void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& backbone) {
+void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& /*backbone*/) {
   const Preset preset = preset_of(effort);
-  const double factor = effort == Effort::kPaper ? backbone.paper_probe_epochs : 1;
-  options.iterations = options.iterations.value_or(preset.iterations);
-  options.candidates = options.candidates.value_or(preset.candidates);
-  options.finetune_epochs = options.finetune_epochs.value_or(
-      static_cast<std::uint32_t>(factor * static_cast<double>(preset.finetune_epochs)));
-  options.retrain_top = options.retrain_top.value_or(preset.retrain_top);
-  options.selection = options.selection.value_or(Selection::kDeepSets);
+  options.iterations = options.iterations.value_or(preset.plans);
+  options.retrain_top = options.retrain_top.value_or(preset.finalists);
 }
 
 std::vector<Option<MethodOptions>> options_of_search() {
-  constexpr double kMost = 1'000'000;
   const auto about = [](const char* name, const char* help) {
     return OptionAbout{name, "Search", Affects::kResult, help};
   };
   using Row = MethodOptions;
   return {make_option<Row>(
-              about("iterations", "plans that the search probes"),
+              about("iterations", "plans that the search tries in addition to the rules"),
               [](auto& o) -> auto& { return o.iterations; })
-              .within(1, kMost),
+              .within(0, 1'000'000),
           make_option<Row>(
-              about("candidates", "plans drawn for each choice"),
-              [](auto& o) -> auto& { return o.candidates; })
-              .within(1, kMost),
-          make_option<Row>(
-              about("finetune-epochs", "epochs of a probe"),
-              [](auto& o) -> auto& { return o.finetune_epochs; })
-              .within(1, 100'000),
-          make_option<Row>(
-              about("retrain-top",
-                    "best plans that are trained from scratch, in addition to that of "
-                    "equal sizes"),
+              about("retrain-top", "best plans of the search's last rung"),
               [](auto& o) -> auto& { return o.retrain_top; })
-              .within(1, 1'000),
-          make_choice<Row, Selection>(
-              about("selection", "how plans are chosen: deepsets, simple or random"),
-              {{"deepsets", Selection::kDeepSets},
-               {"simple", Selection::kSimple},
-               {"random", Selection::kRandom}},
-              [](auto& o) -> auto& { return o.selection; })};
+              .within(1, 1'000)};
 }
 
-// With --effort paper probes are as the paper has them, otherwise they have the training's batches.
-Schedule probe_schedule(const MethodOptions& options, const RetrainingOptions& retraining,
-                        Effort effort, std::uint64_t interactions, std::uint32_t users) {
-  const Schedule training = effort == Effort::kPaper
-                                ? named_schedule("paper", retraining.model.backbone)
-                                : retraining.schedule;
-  return finetune_schedule(training, interactions, users, options.finetune_epochs.value());
+SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
+  return {.num_plans = options.iterations.value(),
+          .finalists = options.retrain_top.value(),
+          .folds = options.retrain_top.value() > 2 ? 2U : 1U,
+          .seed = seed};
 }
 
-SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& retraining,
-                         Effort effort, const Split& split) {
-  const Schedule probe =
-      probe_schedule(options, retraining, effort, split.counts().train, split.num_users());
-  return {options.iterations.value() * probe.max_steps, options.retrain_top.value()};
-}
-
-// How many plans the search measures. Once retraining has begun it is over, however short it was
-// cut: the state on disk belongs to the plans that were best then.
-std::uint32_t iterations_to_make(const MethodInput& input, const RunStore& store) {
-  const std::uint32_t asked = input.options.iterations.value();
-  const auto stored = static_cast<std::uint32_t>(store.trials(input.shape).size());
-  if (input.continue_search) {
-    BET_CHECK(stored < asked, input.files.folder.string(), ": its search is complete (", stored,
-              " of ", asked, " plans)");
-    // What was made of the search so far: without it this is a run that was killed in the search.
-    std::filesystem::remove(input.files.report());
-    std::filesystem::remove(input.files.checkpoints().retraining());
-    return asked;
-  }
-  const bool is_over =
-      input.resumes && std::filesystem::exists(input.files.checkpoints().retraining());
-  return is_over ? stored : asked;
+SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& training,
+                         const Split& /*split*/) {
+  // Plans are about this part of the full width.
+  constexpr double kWidth = 0.25;
+  const std::size_t rules = sided_shares(find_backbone(training.model.backbone).uses_graph).size() +
+                            kFrequencyExponents.size();
+  return {kWidth * static_cast<double>(training.schedule.max_steps) *
+              expected_trainings(search_options(options, 0), rules),
+          1};
 }
 
 Proposal propose(const MethodInput& input) {
-  const Pretrained full = input.pretrained();
   RunStore store(input.files.trials(), input.state.identity);
-  const SearchOptions options = {.num_iterations = iterations_to_make(input, store),
-                                 .num_candidates = input.options.candidates.value(),
-                                 .selection = input.options.selection.value(),
-                                 .seed = input.retraining.model.seed};
+  SearchOptions options = search_options(input.options, input.retraining.model.seed);
   const Frequencies frequencies = train_frequencies(input.split);
   const PlanSampler sampler(input.shape, input.params.value(), frequencies.users,
                             frequencies.items);
-  const ModelParameters theta = full.table.to(input.graph.device());
-  const Schedule finetune =
-      probe_schedule(input.options, input.retraining, input.effort, input.split.counts().train,
-                     static_cast<std::uint32_t>(input.graph.active_users.size(0)));
-  const Prober prober({input.split, input.graph, input.retraining.model, finetune, input.hooks},
-                      theta, full.validation.score());
-  TrainingHooks hooks = input.hooks;
-  hooks.log = [&](const std::string& text) {
-    if (input.has_plan) input.has_plan();
-    if (input.hooks.log) input.hooks.log(text);
+  const TrainingContext context = {input.split, input.graph, input.retraining.model,
+                                   input.retraining.schedule, input.hooks};
+  RungTrainer trainer(context, input.retraining.final_part, input.choose_loss);
+  const auto search = [&] {
+    return search_plans(sampler, trainer, store, options, input.hooks, input.has_plan);
   };
-  SearchResult searched =
-      search_plans({sampler, frequencies, input.shape}, prober, store, options, hooks);
-  if (searched.population.empty()) throw Interrupted("stopped before the first plan was measured");
-
-  Proposal proposal;
-  proposal.trials = std::move(searched.population);
-  proposal.trial_of_plan = trials_to_retrain(proposal.trials, input.options.retrain_top.value());
-  for (const std::size_t trial : proposal.trial_of_plan) {
-    proposal.plans.push_back(proposal.trials[trial].sampled.plan);
+  // Once retraining has begun the search is over, however short it was cut: the state on disk
+  // belongs to the plan that was best then.
+  options.only_stored =
+      input.continue_search ||
+      (input.resumes && std::filesystem::exists(input.files.checkpoints().retraining()));
+  SearchResult searched = search();
+  if (input.continue_search) {
+    BET_CHECK(searched.stopped, input.files.folder.string(), ": its search is complete (",
+              searched.trials.size(), " trainings)");
+    // What was made of the search so far: without it this is a run that was killed in the search.
+    std::filesystem::remove(input.files.report());
+    std::filesystem::remove(input.files.checkpoints().retraining());
+    options.only_stored = false;
+    searched = search();
   }
-  proposal.planned_trials = input.options.iterations.value();
+  Proposal proposal;
+  proposal.trials = std::move(searched.trials);
+  proposal.trial_of_plan = {searched.chosen};
+  proposal.plans = {proposal.trials[searched.chosen].sampled.plan};
+  proposal.planned_trials = searched.stopped ? searched.num_planned : proposal.trials.size();
   proposal.trainings = proposal.trials.size();
-  proposal.steps = proposal.trials.size() * finetune.max_steps;
-  proposal.stopped = searched.stopped || proposal.trials.size() < proposal.planned_trials;
-  proposal.own_seconds = searched.own_seconds;
-  proposal.waited_seconds = searched.waited_seconds;
+  proposal.steps = searched.steps;
+  proposal.stopped = searched.stopped;
   return proposal;
 }
 
 }  // namespace
 
-// BET, the paper's search: Algorithm 1, then selective retraining of the best plans.
+// BET as it is now: the paper's problem and sampler, but plans are compared by real trainings at
+// the density of the final one, simple rules among them (search/bet_search.h).
 extern const MethodKind kBet;
 const MethodKind kBet = {.name = "bet",
                          .about = "search",
                          .empty_with_graph = true,
-                         .pretrains = true,
                          .trains = true,
                          .by_trials = true,
                          .propose = propose,

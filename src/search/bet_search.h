@@ -1,50 +1,45 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <functional>
 #include <vector>
 
-#include "search/candidate_selection.h"
-#include "search/probe.h"
+#include "plan/plan_sampler.h"
 #include "search/run_store.h"
-#include "train/trainer.h"
+#include "search/rung.h"
+#include "train/training_hooks.h"
 
 namespace bet {
 
 struct SearchOptions {
-  std::uint32_t num_iterations = 50;   // T
-  std::uint32_t num_candidates = 100;  // m
-  std::uint32_t predictor_steps = 50;  // N; the paper's 2 leave the predictor blind
-  Selection selection = Selection::kDeepSets;
+  std::uint32_t num_plans = 32;  // tried in addition to the rules
+  std::uint32_t finalists = 3;   // plans of the last rung, in addition to the best rule
+  std::uint32_t folds = 2;       // of the last rung, each for half as many plans
   std::uint64_t seed = 1;
+  bool only_stored = false;  // train nothing: end with what is in the store
 };
 
 struct SearchResult {
-  std::vector<Trial> population;  // by iteration
-  bool stopped = false;           // by the hook, before the last iteration
-  double own_seconds = 0;         // of this process: drawing, predicting, learning, storing
-  double waited_seconds = 0;      // the part of it during which no probe ran
+  std::vector<Trial> trials;      // every training, in order
+  std::size_t chosen = 0;         // of `trials`: one of the plan that is best
+  std::uint64_t num_planned = 0;  // trainings of a search that is not cut short
+  std::uint64_t steps = 0;        // of all trainings together
+  bool stopped = false;           // by the hook
 };
 
-// What plans are drawn from. Everything referred to outlives the search.
-struct SearchSpace {
-  const PlanSampler& sampler;
-  const Frequencies& frequencies;
-  const TableShape& shape;
-};
+// How many trainings, in steps of the whole length, a search makes, for the progress line.
+double expected_trainings(const SearchOptions& options, std::size_t num_rules);
 
-// The paper's Algorithm 1 from line 3 on: probes one plan an iteration and lets the predictor learn
-// from what was measured. All work but the probes runs concurrently with them, on another thread,
-// so that a GPU never waits for it: the plan of iteration t + 1 is chosen while probe t runs, from
-// what the trials before t have taught. Resumes from the trials in `store`, to the same end as
-// without the interruption.
-SearchResult search_plans(const SearchSpace& space, const Prober& prober, RunStore& store,
-                          const SearchOptions& options, const TrainingHooks& hooks);
-
-// Selective retraining: the trials of highest fitness by index, best first and without doubles, and
-// behind them the best rule and the plan of equal sizes where the search began with rules. Probes
-// start from the full-size model and are short: they may underrate these, and then validation
-// should decide.
-std::vector<std::size_t> trials_to_retrain(const std::vector<Trial>& population, std::size_t count);
+// Searches for the plan that is best when it is trained: successive halving over real trainings
+// (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained
+// briefly; then plans near the best so far, nearer each time; then the best of all, and the best
+// rule, longer, and the best of these on other folds as well.
+//
+// Every training is stored before the next begins. Resumes from the trainings in `store`, to the
+// same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave
+// a plan; a search that is stopped earlier throws Interrupted.
+SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,
+                          const SearchOptions& options, const TrainingHooks& hooks,
+                          const std::function<void()>& has_plan = {});
 
 }  // namespace bet

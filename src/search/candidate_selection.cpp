@@ -1,7 +1,6 @@
 #include "search/candidate_selection.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -13,10 +12,6 @@
 namespace bet {
 
 namespace {
-
-// The users' shares of the rules after equal sizes. Quality has a peak near either end (BET paper,
-// Section 4), at which one depends on data and budget.
-constexpr std::array kRuleShares = {0.9, 0.1, 1.0, 0.0, 0.75, 0.25, 0.95, 0.05, 0.5};
 
 // The row of `embeddings` nearest to the one row `there`.
 std::size_t nearest_embedding(std::span<const double> embeddings, std::span<const double> there) {
@@ -38,11 +33,8 @@ std::size_t nearest_embedding(std::span<const double> embeddings, std::span<cons
 
 }  // namespace
 
-Strategy strategy_of(std::uint32_t iteration, Selection selection, std::uint32_t num_iterations,
-                     std::size_t num_rules) {
+Strategy strategy_of(std::uint32_t iteration, Selection selection) {
   if (selection == Selection::kRandom) return Strategy::kRandom;
-  // A predictor that has seen only one of the peaks leads all later probes there.
-  if (iteration <= std::min<std::size_t>(num_rules, num_iterations / 4)) return Strategy::kRule;
   switch (iteration % 5) {
     case 3:
       return Strategy::kRandom;
@@ -71,24 +63,6 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
   return plans;
 }
 
-std::vector<SampledPlan> rule_plans(const PlanSampler& sampler, const TableShape& shape) {
-  std::vector<SampledPlan> plans;
-  const auto add = [&](double user_share) {
-    PlanOrigin origin;
-    origin.user_share = user_share;
-    // Values of no variance.
-    origin.user_family = origin.item_family = SizeFamily::kLogNormal;
-    origin.user_shape = origin.item_shape = 0;
-    const SizePlan plan = sampler.sided_plan(user_share);
-    const bool known = std::any_of(plans.begin(), plans.end(),
-                                   [&](const SampledPlan& other) { return other.plan == plan; });
-    if (!known) plans.push_back({plan, origin});
-  };
-  add(static_cast<double>(shape.num_users) / static_cast<double>(shape.num_rows()));
-  for (const double user_share : kRuleShares) add(user_share);
-  return plans;
-}
-
 Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidates,
                         const FitnessPredictor* predictor, std::span<const Trial> population,
                         std::uint64_t seed, std::uint32_t iteration) {
@@ -102,7 +76,7 @@ Choice choose_candidate(Strategy strategy, std::span<const SampledPlan> candidat
   if (strategy == Strategy::kRandom) {
     choice.index = RandomStream(seed, "random candidate", iteration)
                        .below(static_cast<std::uint32_t>(candidates.size()));
-  } else if (strategy != Strategy::kRule) {
+  } else {
     BET_CHECK(prediction.has_value(), "choosing by prediction without a predictor");
     if (strategy == Strategy::kNearBest && !population.empty()) {
       const auto best =

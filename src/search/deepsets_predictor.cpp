@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <map>
 
@@ -10,13 +9,13 @@
 namespace bet {
 namespace {
 
-constexpr std::size_t kCode = 16;                    // the width of q in Eq. 7
-constexpr std::size_t kSetFeatures = 2 * kCode + 1;  // the users' mean, the items' mean, the size
-constexpr std::size_t kEmbedding = 64;               // the width of s_d and h_a in Eq. 8 and 9
+constexpr std::size_t kCode = 16;                // the width of q in Eq. 7
+constexpr std::size_t kSetFeatures = kCode + 1;  // the rows' mean, the size
+constexpr std::size_t kEmbedding = 64;           // the width of s_d and h_a in Eq. 8 and 9
 
 // The rows of one side ranked by frequency, in groups of equal frequency.
 struct RankedSide {
-  std::vector<double> inputs;           // by group: log(1 + f) / log(1 + largest)
+  std::vector<double> inputs;           // by group: f / largest
   std::vector<double> counts;           // by group: its number of rows
   std::vector<std::size_t> group_of;    // by rank, and one past the last
   std::vector<std::size_t> first_rank;  // by group, and one past the last
@@ -28,7 +27,7 @@ struct RankedSide {
     for (const auto& [frequency, count] : count_of) {
       first_rank.push_back(group_of.size());
       group_of.insert(group_of.end(), count, inputs.size());
-      inputs.push_back(std::log1p(frequency) / std::log1p(largest));
+      inputs.push_back(frequency / largest);
       counts.push_back(static_cast<double>(count));
     }
     first_rank.push_back(group_of.size());
@@ -48,21 +47,19 @@ struct RankRanges {
   double count(std::size_t set) const { return static_cast<double>(end[set] - begin[set]); }
 };
 
-// The sets S_d of several plans, without empty ones: a set holds the rows of one size of one plan.
+// The sets S_d of several plans, empty ones too: a set holds the rows of one size of one plan,
+// users and items.
 struct Sets {
   RankRanges users, items;
   std::vector<std::size_t> plan;
-  std::vector<double> size;    // log d / log max_dim
-  std::vector<double> weight;  // share of the rows, where users and items count half each
+  std::vector<double> size;    // d / max_dim
+  std::vector<double> weight;  // 1 / max_dim: that of a set in the mean of Eq. 9
 
   std::size_t count() const { return plan.size(); }
+  double num_rows(std::size_t set) const { return users.count(set) + items.count(set); }
 
   void add_plan(const SizePlan& sizes, std::size_t number) {
     const TableShape& shape = sizes.shape();
-    const double log_max = std::log(std::max(2U, shape.max_dim));
-    const auto share = [](std::uint32_t part, std::uint64_t whole) {
-      return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-    };
     // Sizes descend with the rank: the largest begins at rank 0, each other where the last one
     // ends.
     std::size_t user = 0;
@@ -70,29 +67,28 @@ struct Sets {
     for (std::uint32_t d = shape.max_dim; d > 0; --d) {
       const std::uint32_t num_users = sizes.user_counts()[d];
       const std::uint32_t num_items = sizes.item_counts()[d];
-      if (num_users + num_items == 0) continue;
       users.add(user, num_users);
       items.add(item, num_items);
       user += num_users;
       item += num_items;
       plan.push_back(number);
-      size.push_back(std::log(d) / log_max);
-      weight.push_back(0.5 *
-                       (share(num_users, shape.num_users) + share(num_items, shape.num_items)));
+      size.push_back(static_cast<double>(d) / shape.max_dim);
+      weight.push_back(1.0 / shape.max_dim);
     }
   }
 };
 
-// The mean codes of the sets on one side (the mean in Eq. 8): encodes the frequencies once and
-// takes each set's sum as a difference of prefix sums.
+// The part of one side in the mean codes of the sets (the mean in Eq. 8): encodes the frequencies
+// once and takes each set's sum as a difference of prefix sums.
 class SideMeans {
  public:
   SideMeans(const Mlp& encoder, std::span<const double> params, const RankedSide& side,
-            const RankRanges& sets)
+            const Sets& sets, const RankRanges& ranges)
       : encoder_(encoder),
         params_(params),
         side_(side),
         sets_(sets),
+        ranges_(ranges),
         codes_(encoder.forward(params, side.inputs)) {
     // Sums over all rows before each group. The rows of a group before a rank inside it are added
     // with the group's code.
@@ -101,8 +97,8 @@ class SideMeans {
     for (std::size_t i = 0; i < codes.size(); ++i) {
       before[kCode + i] = before[i] + codes[i] * side.counts[i / kCode];
     }
-    means_.resize(sets.size() * kCode);
-    for (std::size_t set = 0; set < sets.size(); ++set) {
+    means_.resize(sets.count() * kCode);
+    for (std::size_t set = 0; set < sets.count(); ++set) {
       for (const auto& [rank, sign] : ends(set)) {
         const std::size_t group = side.group_of[rank];
         const double inside = static_cast<double>(rank - side.first_rank[group]);
@@ -114,7 +110,7 @@ class SideMeans {
     }
   }
 
-  // [sets, kCode]; zero for a set without a row on this side.
+  // [sets, kCode]; zero for a set without a row on this side. The means are the sum of both sides'.
   const std::vector<double>& means() const { return means_; }
 
   // Adds the gradient by the encoder's weights, given the gradient by the means.
@@ -122,7 +118,7 @@ class SideMeans {
     const std::size_t num_groups = side_.counts.size();
     std::vector<double> before((num_groups + 1) * kCode);
     std::vector<double> codes(num_groups * kCode);
-    for (std::size_t set = 0; set < sets_.size(); ++set) {
+    for (std::size_t set = 0; set < sets_.count(); ++set) {
       for (const auto& [rank, sign] : ends(set)) {
         const std::size_t group = side_.group_of[rank];
         const double inside = static_cast<double>(rank - side_.first_rank[group]);
@@ -144,14 +140,15 @@ class SideMeans {
  private:
   // The two prefix sums whose difference is the set's mean, with their factors.
   std::array<std::pair<std::size_t, double>, 2> ends(std::size_t set) const {
-    const double scale = 1.0 / std::max(1.0, sets_.count(set));
-    return {{{sets_.end[set], scale}, {sets_.begin[set], -scale}}};
+    const double scale = 1.0 / std::max(1.0, sets_.num_rows(set));
+    return {{{ranges_.end[set], scale}, {ranges_.begin[set], -scale}}};
   }
 
   const Mlp& encoder_;
   std::span<const double> params_;
   const RankedSide& side_;
-  const RankRanges& sets_;
+  const Sets& sets_;
+  const RankRanges& ranges_;
   Mlp::Pass codes_;
   std::vector<double> means_;
 };
@@ -198,25 +195,25 @@ std::vector<double> set_features(const Sets& sets, const SideMeans& users, const
   std::vector<double> features(sets.count() * kSetFeatures);
   for (std::size_t set = 0; set < sets.count(); ++set) {
     double* row = features.data() + set * kSetFeatures;
-    std::copy_n(users.means().data() + set * kCode, kCode, row);
-    std::copy_n(items.means().data() + set * kCode, kCode, row + kCode);
-    row[2 * kCode] = sets.size[set];
+    for (std::size_t c = 0; c < kCode; ++c) {
+      row[c] = users.means()[set * kCode + c] + items.means()[set * kCode + c];
+    }
+    row[kCode] = sets.size[set];
   }
   return features;
 }
 
-// The columns [first, first + kCode) of the gradient by the set features: those of one side's
-// means.
-std::vector<double> means_gradient(std::span<const double> by_features, std::size_t first) {
+// The columns of the means in the gradient by the set features.
+std::vector<double> means_gradient(std::span<const double> by_features) {
   const std::size_t num_sets = by_features.size() / kSetFeatures;
   std::vector<double> means(num_sets * kCode);
   for (std::size_t set = 0; set < num_sets; ++set) {
-    std::copy_n(by_features.data() + set * kSetFeatures + first, kCode, means.data() + set * kCode);
+    std::copy_n(by_features.data() + set * kSetFeatures, kCode, means.data() + set * kCode);
   }
   return means;
 }
 
-// h_a, [plans, kEmbedding]: the weighted sum of the encoded sets of each plan.
+// h_a, [plans, kEmbedding]: the mean of the encoded sets of each plan.
 std::vector<double> sum_sets(const Sets& sets, std::span<const double> encoded,
                              std::size_t num_plans) {
   std::vector<double> embeddings(num_plans * kEmbedding);
@@ -252,8 +249,8 @@ class DeepSetsPredictor final : public FitnessPredictor {
     const auto params = networks_.parts(all_params);
     Sets sets;
     for (std::size_t i = 0; i < plans.size(); ++i) sets.add_plan(*plans[i], i);
-    const SideMeans users(networks_.user_encoder, params.user_encoder, users_, sets.users);
-    const SideMeans items(networks_.item_encoder, params.item_encoder, items_, sets.items);
+    const SideMeans users(networks_.user_encoder, params.user_encoder, users_, sets, sets.users);
+    const SideMeans items(networks_.item_encoder, params.item_encoder, items_, sets, sets.items);
     const Mlp::Pass encoded =
         networks_.size_encoder.forward(params.size_encoder, set_features(sets, users, items));
     std::vector<double> embeddings = sum_sets(sets, encoded.output(), plans.size());
@@ -267,8 +264,9 @@ class DeepSetsPredictor final : public FitnessPredictor {
       const std::vector<double> by_features = networks_.size_encoder.backward(
           params.size_encoder, encoded, sum_sets_gradient(sets, by_embedding),
           gradient.size_encoder, Mlp::InputGradient::kYes);
-      users.backward(means_gradient(by_features, 0), gradient.user_encoder);
-      items.backward(means_gradient(by_features, kCode), gradient.item_encoder);
+      const std::vector<double> by_means = means_gradient(by_features);
+      users.backward(by_means, gradient.user_encoder);
+      items.backward(by_means, gradient.item_encoder);
     }
     return {decoded.output(), std::move(embeddings)};
   }

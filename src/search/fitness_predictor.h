@@ -19,10 +19,8 @@ struct MeasuredPlan {
 };
 
 // Predicts the fitness of a plan from the plans measured so far (F in the BET paper, Section 3.3).
-// Trained by Adam with learning rate max(0.01 * 0.9^updates, 0.002) on standardised fitness, less
-// the population's mean and divided by its standard deviation: plans differ by a few hundredths
-// only, and these differences are what has to be learnt. Runs on the CPU in double precision; one
-// thread at a time.
+// Trained by Adam with learning rate max(0.01 * 0.9^updates, 0.002). Runs on the CPU in double
+// precision; one thread at a time.
 class FitnessPredictor {
  public:
   virtual ~FitnessPredictor() = default;
@@ -33,14 +31,11 @@ class FitnessPredictor {
   };
   Prediction predict(std::span<const SizePlan* const> plans) const;
 
-  // Makes `steps` updates (Eq. 11), each on kBatch members drawn with replacement, and returns
-  // their mean squared error, each before its update. An empty population changes nothing.
+  // Makes `steps` updates (Eq. 11), each on a member drawn at random, and returns their mean
+  // squared error, each before its update. An empty population changes nothing.
   double learn(std::span<const MeasuredPlan> population, std::uint32_t steps, RandomStream& random);
 
-  static constexpr std::uint32_t kBatch = 4;
-
-  // Weights, moments, the number of updates, and mean and deviation of fitness. restore() throws if
-  // the size does not fit.
+  // Weights, moments and the number of updates. restore() throws if the size does not fit.
   std::vector<double> state() const;
   void restore(std::span<const double> state);
 
@@ -48,12 +43,11 @@ class FitnessPredictor {
   explicit FitnessPredictor(std::vector<double> params);
 
   struct Supervision {
-    std::span<const double> targets;  // the standardised fitness of each plan
+    std::span<const double> targets;  // the fitness of each plan
     std::span<double>
         gradient;  // the gradient of the mean squared error by `params` is added to it
   };
-  // Predicts standardised scores with the weights `params`, and adds their gradient unless
-  // `supervision` is null.
+  // Predicts with the weights `params`, and adds their gradient unless `supervision` is null.
   virtual Prediction forward(std::span<const double> params, std::span<const SizePlan* const> plans,
                              const Supervision* supervision) const = 0;
 
@@ -62,21 +56,16 @@ class FitnessPredictor {
                                             std::span<const double> targets);
 
  private:
-  double update(std::span<const MeasuredPlan> batch);
+  double update(const MeasuredPlan& member);
 
   std::vector<double> params_;
   std::vector<double> moment1_;
   std::vector<double> moment2_;
   std::vector<double> gradient_;
   std::int64_t num_updates_ = 0;
-  double mean_ = 0;    // of the population's fitness
-  double stddev_ = 1;  // its standard deviation
 };
 
-// DeepSets over the sets of rows of equal size (Eq. 7 to 10), with three changes that improve its
-// predictions (measured in docs/studies): a set is weighted by its number of rows, not as one of
-// max_dim sets; its users and its items are averaged separately; frequencies and sizes enter by
-// their logarithms, since both are small for most rows.
+// DeepSets over the sets of rows of equal size (Eq. 7 to 10).
 //
 // Plans must give larger sizes to more frequent rows, as the sampler's do: then each set is a range
 // of the ranked users and a range of the ranked items, and its sum a difference of prefix sums.

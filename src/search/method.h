@@ -34,7 +34,9 @@ struct MethodInput {
   const Graph& graph;                      // of the training part, on the run's device
   const TableShape& shape;                 // of the plans to propose
   std::optional<std::uint64_t> params;     // most parameters, of all tables; none without a budget
-  const RetrainingOptions& retraining;     // as plans will be retrained
+  const RetrainingOptions& training;       // of the method's own models: by BPR with --loss auto
+  const RetrainingOptions& retraining;     // as plans will be retrained,
+  bool choose_loss;                        // by a loss that is chosen then (--loss auto)
   const MethodOptions& options;            // with every default of the method set
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
   StateFile state;                         // the file where a method keeps its own state
@@ -65,7 +67,7 @@ struct Proposal {
 
 // How much work a method expects to have, for the progress of the run.
 struct SearchWork {
-  std::uint64_t steps = 0;  // of training at full width
+  double steps = 0;         // of training at full width
   std::uint32_t plans = 1;  // that it will propose
 };
 
@@ -89,8 +91,8 @@ struct MethodKind {
   void (*set_defaults)(MethodOptions& options, Effort effort,
                        const BackboneKind& backbone) = nullptr;
   // Null: not known.
-  SearchWork (*expected_work)(const MethodOptions& options, const RetrainingOptions& retraining,
-                              Effort effort, const Split& split) = nullptr;
+  SearchWork (*expected_work)(const MethodOptions& options, const RetrainingOptions& training,
+                              const Split& split) = nullptr;
 };
 
 // All of them, in the order of docs/methods.md.

@@ -28,6 +28,9 @@ class Prober {
   // before each step and may be empty, returned true.
   std::optional<double> fitness(const SizePlan& plan, const std::function<bool()>& stop) const;
 
+  // Of one probe.
+  std::uint64_t steps() const { return finetune_.max_steps; }
+
  private:
   const Graph& graph_;
   const ModelParameters& full_;

@@ -21,15 +21,17 @@ constexpr const char* kSchema = R"(
     iteration INTEGER PRIMARY KEY, strategy TEXT NOT NULL, candidate INTEGER NOT NULL,
     user_share REAL NOT NULL, user_family TEXT NOT NULL, item_family TEXT NOT NULL,
     user_shape REAL NOT NULL, item_shape REAL NOT NULL,
-    predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL, sizes BLOB NOT NULL,
-    checksum INTEGER);
+    user_kept REAL NOT NULL, item_kept REAL NOT NULL,
+    predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL,
+    steps INTEGER NOT NULL, fold INTEGER NOT NULL, sizes BLOB NOT NULL,
+    checksum INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS predictor (
     id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL,
-    checksum INTEGER);
+    checksum INTEGER NOT NULL);
 )";
 
-// PRAGMA user_version of stores whose rows all have checksums; those of earlier versions have 0.
-constexpr std::int64_t kVersion = 1;
+// PRAGMA user_version of the tables above.
+constexpr std::int64_t kVersion = 2;
 
 class Statement {
  public:
@@ -150,10 +152,14 @@ std::int64_t checksum_of(const Trial& trial, std::string_view sizes) {
   sum.add(family_name(origin.item_family));
   sum.add(origin.user_shape);
   sum.add(origin.item_shape);
+  sum.add(origin.user_kept);
+  sum.add(origin.item_kept);
   sum.add(std::int64_t{trial.predicted ? 1 : 0});
   sum.add(trial.predicted.value_or(0));
   sum.add(trial.fitness);
   sum.add(trial.seconds);
+  sum.add(static_cast<std::int64_t>(trial.steps));
+  sum.add(std::int64_t{trial.fold});
   sum.add(sizes);
   return sum.value();
 }
@@ -174,7 +180,7 @@ Strategy parse_strategy(const std::string& text, const std::string& path) {
 SizeFamily parse_family(const std::string& text, const std::string& path) {
   return value_named(text,
                      {SizeFamily::kPowerLaw, SizeFamily::kTruncatedExponential,
-                      SizeFamily::kTruncatedNormal, SizeFamily::kLogNormal},
+                      SizeFamily::kTruncatedNormal, SizeFamily::kLogNormal, SizeFamily::kFrequency},
                      family_name, path);
 }
 
@@ -208,19 +214,14 @@ void RunStore::make_tables() {
     return row.integer(0);
   };
   const bool is_new = number("SELECT count(*) FROM sqlite_master") == 0;
+  BET_CHECK(is_new || number("PRAGMA user_version") == kVersion, path_,
+            ": the search of another version of bet, which this one cannot continue");
   execute(handle, path_, kSchema);
   if (is_new) execute(handle, path_, str_cat("PRAGMA user_version = ", kVersion).c_str());
-  has_checksums_ = number("PRAGMA user_version") == kVersion;
-  if (number("SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'checksum'") > 0) return;
-  execute(handle, path_,
-          "ALTER TABLE trial ADD COLUMN checksum INTEGER; "
-          "ALTER TABLE predictor ADD COLUMN checksum INTEGER");
 }
 
-void RunStore::check(bool is_null, std::int64_t stored, std::int64_t expected,
-                     const std::string& what) const {
-  if (is_null && !has_checksums_) return;  // of an earlier version
-  BET_CHECK(!is_null && stored == expected, path_, ": ", what,
+void RunStore::check(std::int64_t stored, std::int64_t expected, const std::string& what) const {
+  BET_CHECK(stored == expected, path_, ": ", what,
             " was changed after it was written (wrong checksum)");
 }
 
@@ -230,25 +231,28 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
   std::vector<Trial> trials;
   Statement rows(database_.get(), path_,
                  "SELECT iteration, strategy, candidate, user_share, user_family, item_family, "
-                 "user_shape, item_shape, predicted, fitness, seconds, sizes, checksum "
-                 "FROM trial ORDER BY iteration");
+                 "user_shape, item_shape, user_kept, item_kept, predicted, fitness, seconds, "
+                 "steps, fold, sizes, checksum FROM trial ORDER BY iteration");
   while (rows.step()) {
-    PlanOrigin origin;
-    origin.user_share = rows.real(3);
-    origin.user_family = parse_family(rows.text(4), path_);
-    origin.item_family = parse_family(rows.text(5), path_);
-    origin.user_shape = rows.real(6);
-    origin.item_shape = rows.real(7);
+    const PlanOrigin origin = {.user_share = rows.real(3),
+                               .user_family = parse_family(rows.text(4), path_),
+                               .item_family = parse_family(rows.text(5), path_),
+                               .user_shape = rows.real(6),
+                               .item_shape = rows.real(7),
+                               .user_kept = rows.real(8),
+                               .item_kept = rows.real(9)};
     std::optional<double> predicted;
-    if (!rows.is_null(8)) predicted = rows.real(8);
+    if (!rows.is_null(10)) predicted = rows.real(10);
     trials.push_back({static_cast<std::uint32_t>(rows.integer(0)),
                       parse_strategy(rows.text(1), path_),
                       static_cast<std::uint64_t>(rows.integer(2)),
-                      {plan_of(rows.blob(11), shape, path_), origin},
+                      {plan_of(rows.blob(15), shape, path_), origin},
                       predicted,
-                      rows.real(9),
-                      rows.real(10)});
-    check(rows.is_null(12), rows.integer(12), checksum_of(trials.back(), rows.blob(11)),
+                      rows.real(11),
+                      rows.real(12),
+                      static_cast<std::uint64_t>(rows.integer(13)),
+                      static_cast<std::uint32_t>(rows.integer(14))});
+    check(rows.integer(16), checksum_of(trials.back(), rows.blob(15)),
           str_cat("trial ", trials.back().iteration));
   }
   return trials;
@@ -258,40 +262,22 @@ std::vector<double> RunStore::predictor_state() const {
   Statement row(database_.get(), path_, "SELECT state, iteration, checksum FROM predictor");
   if (!row.step()) return {};
   const std::string_view bytes = row.blob(0);
-  check(row.is_null(2), row.integer(2), checksum_of(row.integer(1), bytes),
-        "the predictor's state");
+  check(row.integer(2), checksum_of(row.integer(1), bytes), "the predictor's state");
   std::vector<double> state(bytes.size() / sizeof(double));
   std::memcpy(state.data(), bytes.data(), state.size() * sizeof(double));
   return state;
 }
 
-void RunStore::add(const Trial& trial, std::span<const double> predictor_state) {
+void RunStore::add(std::span<const Trial> trials, std::span<const double> predictor_state) {
   execute(database_.get(), path_, "BEGIN IMMEDIATE");
   try {
-    Statement row(database_.get(), path_,
-                  "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    const PlanOrigin& origin = trial.sampled.origin;
-    row.bind(1, std::int64_t{trial.iteration});
-    row.bind(2, strategy_name(trial.strategy));
-    row.bind(3, static_cast<std::int64_t>(trial.candidate));
-    row.bind(4, origin.user_share);
-    row.bind(5, family_name(origin.user_family));
-    row.bind(6, family_name(origin.item_family));
-    row.bind(7, origin.user_shape);
-    row.bind(8, origin.item_shape);
-    if (trial.predicted) row.bind(9, *trial.predicted);
-    row.bind(10, trial.fitness);
-    row.bind(11, trial.seconds);
-    const std::string sizes = sizes_blob(trial.sampled.plan);
-    row.bind_blob(12, sizes.data(), sizes.size());
-    row.bind(13, checksum_of(trial, sizes));
-    row.step();
+    for (const Trial& trial : trials) insert(trial);
     if (!predictor_state.empty()) {
       Statement state(database_.get(), path_,
                       "INSERT OR REPLACE INTO predictor VALUES (1, ?, ?, ?)");
-      state.bind(1, std::int64_t{trial.iteration});
+      state.bind(1, std::int64_t{trials.back().iteration});
       state.bind_blob(2, predictor_state.data(), predictor_state.size_bytes());
-      state.bind(3, checksum_of(trial.iteration, bytes_of(predictor_state)));
+      state.bind(3, checksum_of(trials.back().iteration, bytes_of(predictor_state)));
       state.step();
     }
     execute(database_.get(), path_, "COMMIT");
@@ -299,6 +285,31 @@ void RunStore::add(const Trial& trial, std::span<const double> predictor_state) 
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
     throw;
   }
+}
+
+void RunStore::insert(const Trial& trial) {
+  Statement row(database_.get(), path_,
+                "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const PlanOrigin& origin = trial.sampled.origin;
+  row.bind(1, std::int64_t{trial.iteration});
+  row.bind(2, strategy_name(trial.strategy));
+  row.bind(3, static_cast<std::int64_t>(trial.candidate));
+  row.bind(4, origin.user_share);
+  row.bind(5, family_name(origin.user_family));
+  row.bind(6, family_name(origin.item_family));
+  row.bind(7, origin.user_shape);
+  row.bind(8, origin.item_shape);
+  row.bind(9, origin.user_kept);
+  row.bind(10, origin.item_kept);
+  if (trial.predicted) row.bind(11, *trial.predicted);
+  row.bind(12, trial.fitness);
+  row.bind(13, trial.seconds);
+  row.bind(14, static_cast<std::int64_t>(trial.steps));
+  row.bind(15, std::int64_t{trial.fold});
+  const std::string sizes = sizes_blob(trial.sampled.plan);
+  row.bind_blob(16, sizes.data(), sizes.size());
+  row.bind(17, checksum_of(trial, sizes));
+  row.step();
 }
 
 }  // namespace bet

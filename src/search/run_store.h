@@ -12,10 +12,11 @@ struct sqlite3;
 
 namespace bet {
 
-// The population of a search on disk (run.db, SQLite): every probe is safe before the next begins,
-// and users can query it. Tables: `trial` (one row a probe, with the plan's sizes as little-endian
-// 16-bit numbers, users then items), `predictor` (its state after the last probe), `run`
-// (identity). Rows have checksums: one that was changed is refused. One process at a time.
+// What a search has measured, on disk (run.db, SQLite): every measurement is safe before the next
+// begins, and users can query it. Tables: `trial` (one row a training or a probe, with the plan's
+// sizes as little-endian 16-bit numbers, users then items), `predictor` (its state after the last
+// probe), `run` (identity). Rows have checksums: one that was changed is refused. One process at a
+// time.
 class RunStore {
  public:
   // Opens or makes the file. Throws if it was written for another `identity`.
@@ -29,17 +30,16 @@ class RunStore {
   // Of the predictor after the last trial; empty if there is none.
   std::vector<double> predictor_state() const;
 
-  // Both or neither. `predictor_state` may be empty.
-  void add(const Trial& trial, std::span<const double> predictor_state);
+  // All or nothing. `predictor_state` may be empty.
+  void add(std::span<const Trial> trials, std::span<const double> predictor_state = {});
 
  private:
   void make_tables();
+  void insert(const Trial& trial);
   // Throws if a row is not as it was written.
-  void check(bool is_null, std::int64_t stored, std::int64_t expected,
-             const std::string& what) const;
+  void check(std::int64_t stored, std::int64_t expected, const std::string& what) const;
 
   std::string path_;
-  bool has_checksums_ = true;  // false: of an earlier version
   struct Close {
     void operator()(sqlite3* handle) const;
   };

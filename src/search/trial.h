@@ -8,8 +8,8 @@
 
 namespace bet {
 
-// How a plan was chosen among the candidates of an iteration: the paper's strategies I to III, and
-// before them, while there is nothing to predict from, simple rules (rule_plans).
+// How a plan was chosen: by the paper's strategies I to III, or as one of the simple rules
+// (plan/rule_plans.h).
 enum class Strategy { kPredictedBest, kRandom, kNearBest, kRule };
 
 constexpr std::string_view strategy_name(Strategy strategy) {
@@ -26,15 +26,19 @@ constexpr std::string_view strategy_name(Strategy strategy) {
   return "rule";
 }
 
-// A member of the population: a plan that was probed.
+// A measurement of a plan by a search.
 struct Trial {
   std::uint32_t iteration = 0;  // from 1
   Strategy strategy = Strategy::kRandom;
-  std::uint64_t candidate = 0;  // the sampler's index of the plan; of a rule, its place
+  // bet-paper: the sampler's index of the plan; bet: the plan's number, the same in every rung.
+  std::uint64_t candidate = 0;
   SampledPlan sampled;
   std::optional<double> predicted;  // fitness, before it was measured; none without a predictor
-  double fitness = 0;               // measured: quality of the probe / quality of the full model
-  double seconds = 0;               // that the probe took
+  // bet-paper: score of the probe / score of the full-size model; bet: score of the training.
+  double fitness = 0;
+  double seconds = 0;       // that it took; of plans trained side by side, each one's part
+  std::uint64_t steps = 0;  // of the training or the probe
+  std::uint32_t fold = 0;   // bet: which third of validation was held out (search/rung.h)
 };
 
 }  // namespace bet

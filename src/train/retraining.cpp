@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
+#include "train/length_by_bpr.h"
 #include "train/parameter_state.h"
 
 namespace bet {
@@ -133,16 +134,33 @@ class Retraining {
     result_.validation = best->validation;
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
+    result_.interrupted = best->stopped;
+    const bool whole = best->best_length == context_.schedule.max_steps;
+    if (loss_.choose && !whole && !best->stopped) correct_length();
     result_.loss = losses[result_.chosen];
     if (loss_.choose) {
       result_.loss =
           for_length(result_.loss, context_.schedule.max_steps, final_schedule().max_steps);
     }
-    result_.interrupted = best->stopped;
     result_.table = best->table;
     result_.train_seconds = watch.seconds();
     result_.train_step_seconds = best->step_seconds;
     result_.measure_seconds = best->measure_seconds;
+  }
+
+  // The usual loss may have been cut short for its temperature alone.
+  void correct_length() {
+    TrainingHooks hooks = context_.hooks;
+    hooks.save = nullptr;
+    const std::optional<LengthByBpr> by_bpr =
+        length_by_bpr({context_.split, context_.graph, context_.model, context_.schedule, hooks},
+                      plans_[result_.chosen]);
+    if (!by_bpr) {
+      result_.interrupted = true;
+      return;
+    }
+    result_.train_steps += by_bpr->steps;
+    result_.best_length = by_bpr->steps_of(context_.schedule.max_steps);
   }
 
   // The loss of the chosen plan, on as many interactions as the final training has.

@@ -77,8 +77,8 @@ std::function<bool()> has_file(const std::filesystem::path& file, std::uintmax_t
   };
 }
 
-// What two probes add to run.db's log, about: the predictor's state and the plan.
-constexpr std::uintmax_t kTwoProbes = 600'000;
+// What a few trainings of a search add to run.db's log, about: the plans.
+constexpr std::uintmax_t kSomeTrainings = 150'000;
 
 TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
@@ -113,10 +113,10 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
           budget,
           "--effort",
           "quick",
-          "--finetune-epochs",
-          "10",
           "--retrain-top",
-          "3",
+          "1",
+          "--iterations",
+          "8",
           "--dim",
           dim,
           "--max-steps",
@@ -127,14 +127,19 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
           (folder / (name + "-cache")).string()};
 }
 
+// A search that is never over.
+std::vector<std::string> long_search_line(const TempFolder& folder, const std::string& name) {
+  std::vector<std::string> line = search_line(folder, name);
+  *(std::ranges::find(line, "--iterations") + 1) = "100000";
+  return line;
+}
+
 TEST(FitInterruption, ASearchKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
   ASSERT_EQ(run_bet(search_line(folder, "whole")).exit_code, 0);
   const Json whole = Json::parse(read_file(folder / "whole/report.json"));
-  const std::pair<const char*, std::uintmax_t> places[] = {{"checkpoint/pretrain.ckpt", 0},
-                                                           {"run.db-wal", 0},
-                                                           {"run.db-wal", kTwoProbes},
-                                                           {"checkpoint/state.ckpt", 0}};
+  const std::pair<const char*, std::uintmax_t> places[] = {
+      {"run.db-wal", 0}, {"run.db-wal", kSomeTrainings}, {"checkpoint/state.ckpt", 0}};
   int number = 0;
   for (const auto& [file, size] : places) {
     const std::string run = "killed-" + std::to_string(number++);
@@ -144,13 +149,11 @@ TEST(FitInterruption, ASearchKilledAnywhereEndsWithTheSameReport) {
     const ProgramResult resumed = run_bet({"resume", (folder / run).string(), "--quiet"});
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
     Json report = Json::parse(read_file(folder / run / "report.json"));
-    for (const char* key : {"test", "validation", "full"})
-      EXPECT_EQ(report[key], whole[key]) << file;
+    for (const char* key : {"test", "validation"}) EXPECT_EQ(report[key], whole[key]) << file;
     EXPECT_EQ(report["chosen"]["iteration"], whole["chosen"]["iteration"]);
     ASSERT_EQ(report["trials"].size(), whole["trials"].size());
     for (std::size_t i = 0; i < whole["trials"].size(); ++i) {
       EXPECT_EQ(report["trials"][i]["fitness"], whole["trials"][i]["fitness"]);
-      EXPECT_EQ(report["trials"][i]["predicted"], whole["trials"][i]["predicted"]);
     }
     EXPECT_EQ(read_file(folder / run / "checkpoint/final.ckpt"),
               read_file(folder / "whole/checkpoint/final.ckpt"));
@@ -161,20 +164,26 @@ TEST(FitInterruption, ASearchKilledAnywhereEndsWithTheSameReport) {
 TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
   const std::string cache = (folder / "cache").string();
-  for (const std::string method : {"pep", "ciess"}) {
+  for (const std::string method : {"pep", "ciess", "bet-paper"}) {
     const auto line = [&](const std::string& name) {
       std::vector<std::string> words = {
           "fit",   "demo",  "--quiet", "--method",    method, "--budget", "10%", "--effort",
           "quick", "--dim", "32",      "--max-steps", "120",  "--cache",  cache, "--out"};
       words.push_back((folder / name).string());
       if (method == "ciess") words.insert(words.end(), {"--iterations", "6"});
+      if (method == "bet-paper") {
+        words.insert(words.end(), {"--iterations", "5", "--candidates", "6", "--finetune-epochs",
+                                   "2", "--retrain-top", "2"});
+      }
       return words;
     };
     ASSERT_EQ(run_bet(line(method)).exit_code, 0);
     const Json whole = Json::parse(read_file(folder / method / "report.json"));
     EXPECT_FALSE(std::filesystem::exists(folder / method / "checkpoint/method.ckpt"));
     // Under way, at its end, and in the retraining.
-    for (const std::string file : {"log.txt", "checkpoint/method.ckpt", "checkpoint/state.ckpt"}) {
+    const std::string own = method == "bet-paper" ? "run.db-wal" : "checkpoint/method.ckpt";
+    for (const std::string& file :
+         {std::string("log.txt"), own, std::string("checkpoint/state.ckpt")}) {
       const std::string run = method + "-" + file.substr(file.find('/') + 1);
       const std::uintmax_t bytes = file == "log.txt" ? 400 : 0;
       EXPECT_EQ(run_until(line(run), has_file(folder / run / file, bytes), SIGKILL), -SIGKILL);
@@ -190,13 +199,9 @@ TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
 
 TEST(FitInterruption, AFullDiskLosesNothing) {
   const TempFolder folder;
-  const auto line = [&](const std::string& name) {
-    std::vector<std::string> words = search_line(folder, name, "8", "50%");
-    words.insert(words.end(), {"--iterations", "12"});
-    return words;
-  };
+  const auto line = [&](const std::string& name) { return search_line(folder, name, "8", "50%"); };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
-  EXPECT_EQ(wait_for(start_bet(line("cut"), 1'000'000)), 1) << "run.db grows beyond that";
+  EXPECT_EQ(wait_for(start_bet(line("cut"), 200'000)), 1) << "run.db grows beyond that";
   ASSERT_TRUE(std::filesystem::exists(folder / "cut/run.db"));
   const ProgramResult resumed = run_bet({"resume", (folder / "cut").string(), "--quiet"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -208,9 +213,8 @@ TEST(FitInterruption, AFullDiskLosesNothing) {
 
 TEST(FitInterruption, CtrlCInTheSearchGoesOnToRetraining) {
   const TempFolder folder;
-  std::vector<std::string> line = search_line(folder, "run");
-  line.insert(line.end(), {"--iterations", "100000"});
-  EXPECT_EQ(run_until(line, has_file(folder / "run/run.db-wal", kTwoProbes), SIGINT), 0);
+  const std::vector<std::string> line = long_search_line(folder, "run");
+  EXPECT_EQ(run_until(line, has_file(folder / "run/run.db-wal", kSomeTrainings), SIGINT), 0);
   const Json report = Json::parse(read_file(folder / "run/report.json"));
   EXPECT_EQ(report["interrupted"], true);
   EXPECT_GT(report["trials"].size(), 0U);
@@ -222,10 +226,9 @@ TEST(FitInterruption, CtrlCInTheSearchGoesOnToRetraining) {
 // retraining of the plans that were best then is what is continued.
 TEST(FitInterruption, ASearchThatWasCutShortIsNotTakenUpAgain) {
   const TempFolder folder;
-  std::vector<std::string> line = search_line(folder, "run");
-  line.insert(line.end(), {"--iterations", "100000"});
+  const std::vector<std::string> line = long_search_line(folder, "run");
   const pid_t child = start_bet(line);
-  wait_until(has_file(folder / "run/run.db-wal", kTwoProbes));
+  wait_until(has_file(folder / "run/run.db-wal", kSomeTrainings));
   kill(child, SIGINT);
   wait_until(has_file(folder / "run/checkpoint/state.ckpt"));
   kill(child, SIGKILL);
@@ -252,21 +255,22 @@ TEST(FitInterruption, ASearchThatWasCutShortIsContinuedOnDemandToTheEndOfAWholeO
   const TempFolder folder;
   const auto line = [&](const std::string& name) {
     std::vector<std::string> words = search_line(folder, name, "16", "20%", "60");
-    words.insert(words.end(), {"--iterations", "40", "--threads", "1"});
+    words.insert(words.end(), {"--threads", "1"});
     return words;
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
-  ASSERT_EQ(run_until(line("run"), has_file(folder / "run/run.db-wal", kTwoProbes), SIGINT), 0);
+  ASSERT_EQ(run_until(line("run"), has_file(folder / "run/run.db-wal", kSomeTrainings), SIGINT), 0);
   const Json cut = Json::parse(read_file(folder / "run/report.json"));
   EXPECT_EQ(cut["interrupted"], true);
-  ASSERT_LT(cut["trials"].size(), 40U);
+  const std::uint64_t planned = cut["planned_trials"];
+  ASSERT_LT(cut["trials"].size(), planned);
   const std::string run = (folder / "run").string();
   const ProgramResult shown = run_bet({"resume", run});
   EXPECT_EQ(shown.exit_code, 0);
-  EXPECT_NE(
-      shown.out.find("cut short after " + std::to_string(cut["trials"].size()) +
-                     " of 40 plans; to continue it: bet resume " + run + " --continue-search"),
-      std::string::npos)
+  EXPECT_NE(shown.out.find("cut short after " + std::to_string(cut["trials"].size()) + " of " +
+                           std::to_string(planned) + " trainings; to continue it: bet resume " +
+                           run + " --continue-search"),
+            std::string::npos)
       << shown.out;
   const ProgramResult resumed = run_bet({"resume", "--quiet", run, "--continue-search"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
@@ -274,8 +278,7 @@ TEST(FitInterruption, ASearchThatWasCutShortIsContinuedOnDemandToTheEndOfAWholeO
   expect_same_end(folder, "run", "whole");
   const ProgramResult again = run_bet({"resume", "--quiet", run, "--continue-search"});
   EXPECT_EQ(again.exit_code, 1);
-  EXPECT_NE(again.err.find("its search is complete (40 of 40 plans)"), std::string::npos)
-      << again.err;
+  EXPECT_NE(again.err.find("its search is complete ("), std::string::npos) << again.err;
   expect_same_end(folder, "run", "whole");
 }
 
@@ -290,7 +293,7 @@ TEST(FitInterruption, SigtermSavesAndLeavesAndTheRunComesToTheSameEnd) {
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
   const std::pair<const char*, std::uintmax_t> places[] = {
-      {"identity.txt", 0}, {"run.db-wal", kTwoProbes}, {"checkpoint/state.ckpt", 0}};
+      {"identity.txt", 0}, {"run.db-wal", kSomeTrainings}, {"checkpoint/state.ckpt", 0}};
   int number = 0;
   for (const auto& [file, size] : places) {
     SCOPED_TRACE(file);

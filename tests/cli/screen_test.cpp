@@ -54,7 +54,7 @@ TEST(FitSummary, SaysThatASearchWasCutShortAndWhatTheFileLost) {
   report.as_trained = report.test;
   report.as_trained->recall[2] = report.as_trained->ndcg[2] = 0.5;
   const std::string text = fit_summary(report, "runs/x");
-  EXPECT_NE(text.find("search      cut short after 3 of 30 plans; to continue it: bet resume "
+  EXPECT_NE(text.find("search      cut short after 3 of 30 trainings; to continue it: bet resume "
                       "runs/x --continue-search\n"),
             std::string::npos)
       << text;
@@ -109,7 +109,9 @@ TEST(FitPhases, AreThoseOfTheRun) {
     return text;
   };
   const Config bpr = {{"loss", "bpr"}};
-  EXPECT_EQ(titles(bpr, false), "full-size model search training final training ");
+  EXPECT_EQ(titles(bpr, false), "search training final training ");
+  EXPECT_EQ(titles({{"method", "bet-paper"}, bpr[0]}, false),
+            "full-size model search training final training ");
   EXPECT_EQ(titles(bpr, true), "training final training ");
   EXPECT_EQ(titles({{"method", "es"}, {"final", "train"}, bpr[0]}, false), "training ");
   EXPECT_EQ(titles({{"method", "pep"}, bpr[0]}, false),

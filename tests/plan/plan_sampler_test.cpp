@@ -61,27 +61,103 @@ TEST(PlanSampler, SpendsTheBudgetExactlyAndFollowsFrequency) {
   }
 }
 
-// Only every other plan has empty rows, unless there are fewer parameters than rows.
-TEST(PlanSampler, LeavesRowsEmptyWhereTheyMayBe) {
+std::uint64_t rows_with_parameters(std::span<const std::uint16_t> sizes) {
+  return static_cast<std::uint64_t>(
+      std::count_if(sizes.begin(), sizes.end(), [](std::uint16_t size) { return size > 0; }));
+}
+
+TEST(PlanSampler, KeepsTheShareOfRowsThatIsAskedFor) {
   const auto users = frequencies(60, 1);
   const auto items = frequencies(90, 2);
-  const auto smallest = [](const SizePlan& plan) {
-    return std::min(*std::min_element(plan.user_sizes().begin(), plan.user_sizes().end()),
-                    *std::min_element(plan.item_sizes().begin(), plan.item_sizes().end()));
-  };
-  const TableShape shape{60, 90, 128, 0};
-  const PlanSampler sampler(shape, 300, users, items);
-  int empty = 0;
-  for (std::uint64_t index = 0; index < 100; ++index) {
-    const std::uint16_t size = smallest(sampler.draw(1, index).plan);
-    if (index % 2 == 1) {
-      EXPECT_GE(size, 1) << index;
-    } else {
-      empty += size == 0 ? 1 : 0;
-    }
+  const PlanSampler sampler({60, 90, 16, 0}, 500, users, items);
+  for (const SizeFamily family : {SizeFamily::kPowerLaw, SizeFamily::kFrequency}) {
+    PlanOrigin origin = {.user_share = 0.4,
+                         .user_family = family,
+                         .item_family = family,
+                         .user_shape = 0.5,
+                         .item_shape = 0.5,
+                         .user_kept = 0.5,
+                         .item_kept = 0.8};
+    const SizePlan plan = sampler.make_plan(origin, 1, 0);
+    EXPECT_EQ(plan.num_params(), 500U);
+    EXPECT_EQ(rows_with_parameters(plan.user_sizes()), 30U);
+    EXPECT_EQ(rows_with_parameters(plan.item_sizes()), 72U);
+    expect_order_follows_frequency(plan.user_sizes(), users);
+    // As many rows as the parameters fill, and as few as can hold them.
+    origin.user_share = 0.02;
+    EXPECT_EQ(rows_with_parameters(sampler.make_plan(origin, 1, 0).user_sizes()), 10U);
+    origin.user_share = 0.9;
+    origin.user_kept = 0;
+    EXPECT_EQ(rows_with_parameters(sampler.make_plan(origin, 1, 0).user_sizes()), 29U);
+    origin.user_share = 0;
+    EXPECT_EQ(rows_with_parameters(sampler.make_plan(origin, 1, 0).user_sizes()), 0U);
   }
-  EXPECT_GT(empty, 40);
-  EXPECT_EQ(smallest(PlanSampler(shape, 149, users, items).draw(1, 1).plan), 0);
+  const PlanSampler filled({60, 90, 16, 1}, 500, users, items);
+  EXPECT_EQ(filled
+                .make_plan({.user_share = 0.4,
+                            .user_family = SizeFamily::kFrequency,
+                            .item_family = SizeFamily::kFrequency,
+                            .user_kept = 0.1,
+                            .item_kept = 0.1},
+                           1, 0)
+                .user_counts()[0],
+            0U)
+      << "rows that must not be empty are kept";
+}
+
+TEST(PlanSampler, SizesByFrequencyAreInProportionToItsPower) {
+  std::vector<std::uint32_t> users = {1, 4, 16, 64};
+  const PlanSampler sampler({4, 1, 128, 0}, 150, users, std::vector<std::uint32_t>{1});
+  const SizePlan plan = sampler.make_plan({.user_share = 1,
+                                           .user_family = SizeFamily::kFrequency,
+                                           .item_family = SizeFamily::kFrequency,
+                                           .user_shape = 0.5},
+                                          1, 0);
+  EXPECT_EQ(std::vector<std::uint16_t>(plan.user_sizes().begin(), plan.user_sizes().end()),
+            (std::vector<std::uint16_t>{10, 20, 40, 80}));
+}
+
+// Anywhere and near another plan, the budget is spent and the numbers stay in their ranges.
+TEST(PlanSampler, DrawsPlansOfTheWholeSpaceAndNearOthers) {
+  const auto users = frequencies(60, 1);
+  const auto items = frequencies(90, 2);
+  for (const std::uint32_t min_dim : {0U, 1U}) {
+    const PlanSampler sampler({60, 90, 16, min_dim}, 500, users, items);
+    int empty = 0;
+    int ends = 0;
+    PlanOrigin parent = sampler.draw_any(1, 0).origin;
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      for (const SampledPlan& drawn :
+           {sampler.draw_any(1, i), sampler.draw_near(parent, 0.3, 1, i)}) {
+        ASSERT_EQ(drawn.plan.num_params(), 500U);
+        expect_order_follows_frequency(drawn.plan.user_sizes(), users);
+        expect_order_follows_frequency(drawn.plan.item_sizes(), items);
+        const PlanOrigin& origin = drawn.origin;
+        ASSERT_TRUE(origin.user_share >= 0 && origin.user_share <= 1);
+        ASSERT_TRUE(origin.user_kept >= 0.1 && origin.user_kept <= 1);
+        empty += drawn.plan.user_counts()[0] + drawn.plan.item_counts()[0] > 0 ? 1 : 0;
+        ends += origin.user_share == 0 || origin.user_share == 1 ? 1 : 0;
+        parent = origin;
+      }
+      ASSERT_TRUE(sampler.draw_any(1, i).plan == sampler.draw_any(1, i).plan);
+    }
+    EXPECT_EQ(empty > 100, min_dim == 0) << empty;
+    EXPECT_EQ(ends > 50, min_dim == 0) << ends;
+  }
+}
+
+TEST(PlanSampler, PlansNearOthersAreNearer) {
+  const PlanSampler sampler({60, 90, 16, 0}, 500, frequencies(60, 1), frequencies(90, 2));
+  const PlanOrigin parent = {.user_share = 1,
+                             .user_family = SizeFamily::kFrequency,
+                             .item_family = SizeFamily::kFrequency};
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const PlanOrigin child = sampler.draw_near(parent, 0.2, 1, i).origin;
+    EXPECT_FALSE(child == parent);
+    EXPECT_GE(child.user_share, 0.8);
+    EXPECT_LE(child.user_shape, 0.2);
+    EXPECT_GE(child.user_kept, 0.82);
+  }
 }
 
 TEST(PlanSampler, DrawsEveryFamilyAndShareInItsRange) {

@@ -64,14 +64,14 @@ TEST(Library, AReportIsReadBackToTheLastDigit) {
   FitJob job = small_job(folder);
   job.options.method = "bet";
   job.options.search.iterations = 3;
-  job.options.search.candidates = 4;
+  job.options.search.retrain_top = 1;
   job.options.precision = Precision::kInt8;
   const FitResult result = fit(job);
   const std::filesystem::path path = result.folder / "report.json";
   const FitReport again = read_report(path);
   EXPECT_EQ(report_json(again), report_json(result.report));
   EXPECT_EQ(json_text(report_json(again), 2) + "\n", read_file(path));
-  EXPECT_EQ(again.trials.size(), 3U);
+  EXPECT_GT(again.trials.size(), 15U) << "every rule, and what follows";
   EXPECT_FALSE(again.retrained.empty());
   std::ofstream(path) << "{}";
   EXPECT_NE(test::error_of([&] { read_report(path); }).find("is not the report of a run"),

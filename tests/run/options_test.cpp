@@ -100,7 +100,10 @@ TEST(Resume, RefusesWhatContradictsTheRun) {
 TEST(OptionTable, EveryOptionIsReadBackFromTheConfiguration) {
   for (const Config& given : std::vector<Config>{
            {{"budget", "5 %"}},
-           {{"budget", "2MiB"}, {"effort", "paper"}, {"backbone", "ngcf"}, {"precision", "int4"}},
+           {{"budget", "2MiB"},
+            {"effort", "thorough"},
+            {"backbone", "ngcf"},
+            {"precision", "int4"}},
            {{"budget", "10%"}, {"schedule", "paper"}, {"patience", "7"}, {"rows", "bf16"}},
            {{"method", "ciess"}, {"budget", "10%"}, {"memory-weight", "0.3"}, {"iterations", "5"}},
            {{"method", "sided"}, {"budget", "10%"}, {"user-share", "0.125"}, {"final", "all"}},

@@ -4,7 +4,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "plan/plan_sampler.h"
@@ -68,31 +67,27 @@ torch::Tensor naive_score(const Toy& toy, const torch::Tensor& params, const Siz
   };
   const TorchMlp user_encoder = next(1, 16, 16);
   const TorchMlp item_encoder = next(1, 16, 16);
-  const TorchMlp size_encoder = next(33, 64, 64);
+  const TorchMlp size_encoder = next(17, 64, 64);
   const TorchMlp decoder = next(64, 64, 1);
   torch::Tensor h = torch::zeros({1, 64}, torch::kDouble);
   for (std::uint32_t d = 1; d <= toy.shape.max_dim; ++d) {
-    double weight = 0;
-    const auto mean_of = [&](std::span<const std::uint16_t> sizes,
-                             const std::vector<std::uint32_t>& f, const TorchMlp& encoder) {
+    torch::Tensor sum = torch::zeros({1, 16}, torch::kDouble);
+    int count = 0;
+    const auto add_side = [&](std::span<const std::uint16_t> sizes,
+                              const std::vector<std::uint32_t>& f, const TorchMlp& encoder) {
       const double largest = *std::max_element(f.begin(), f.end());
-      torch::Tensor sum = torch::zeros({1, 16}, torch::kDouble);
-      int count = 0;
       for (std::size_t row = 0; row < sizes.size(); ++row) {
         if (sizes[row] != d) continue;
-        const double x = std::log(1.0 + f[row]) / std::log(1.0 + largest);
-        sum = sum + encoder(torch::full({1, 1}, x, torch::kDouble), true);
+        sum = sum + encoder(torch::full({1, 1}, f[row] / largest, torch::kDouble), true);
         ++count;
       }
-      weight += 0.5 * count / static_cast<double>(sizes.size());
-      return count > 0 ? sum / count : sum;
     };
-    const torch::Tensor users = mean_of(plan.user_sizes(), toy.frequencies.users, user_encoder);
-    const torch::Tensor items = mean_of(plan.item_sizes(), toy.frequencies.items, item_encoder);
-    const double size = std::log(d) / std::log(toy.shape.max_dim);
-    const torch::Tensor set =
-        torch::cat({users, items, torch::full({1, 1}, size, torch::kDouble)}, 1);
-    h = h + size_encoder(set, true) * weight;
+    add_side(plan.user_sizes(), toy.frequencies.users, user_encoder);
+    add_side(plan.item_sizes(), toy.frequencies.items, item_encoder);
+    const double size = static_cast<double>(d) / toy.shape.max_dim;
+    const torch::Tensor mean = count > 0 ? sum / count : sum;
+    const torch::Tensor set = torch::cat({mean, torch::full({1, 1}, size, torch::kDouble)}, 1);
+    h = h + size_encoder(set, true) / static_cast<double>(toy.shape.max_dim);
   }
   return decoder(h, false).sum();
 }
@@ -117,11 +112,9 @@ TEST(DeepSetsPredictor, LearnsAsLibTorchsAdamOnTheNaiveForm) {
   const std::vector<double> fitness = {0.4, 0.5, 0.9};
   std::vector<MeasuredPlan> population;
   for (std::size_t i = 0; i < 3; ++i) population.push_back({&plans[i].plan, fitness[i]});
-  const double mean = 0.6;
-  const double spread = std::sqrt((0.04 + 0.01 + 0.09) / 3);
 
   const auto predictor = make_deepsets_predictor(toy.frequencies, 1);
-  const auto count = static_cast<std::int64_t>((predictor->state().size() - 3) / 3);
+  const auto count = static_cast<std::int64_t>((predictor->state().size() - 1) / 3);
   torch::Tensor params = tensor_of(predictor->state()).slice(0, 0, count).clone();
   params.requires_grad_(true);
   torch::optim::Adam adam({params}, torch::optim::AdamOptions(0.01));
@@ -131,15 +124,12 @@ TEST(DeepSetsPredictor, LearnsAsLibTorchsAdamOnTheNaiveForm) {
   for (int step = 0; step < 3; ++step) {
     static_cast<torch::optim::AdamOptions&>(adam.param_groups()[0].options()).lr(rate);
     adam.zero_grad();
-    torch::Tensor error = torch::zeros({}, torch::kDouble);
-    for (std::uint32_t i = 0; i < FitnessPredictor::kBatch; ++i) {
-      const std::uint32_t member = members.below(3);
-      const torch::Tensor score = naive_score(toy, params, plans[member].plan);
-      error = error + (score - (fitness[member] - mean) / spread).square() / 4;
-    }
+    const std::uint32_t member = members.below(3);
+    const torch::Tensor error =
+        (naive_score(toy, params, plans[member].plan) - fitness[member]).square();
     error.backward();
     adam.step();
-    errors += error.item<double>() * spread * spread / 3;
+    errors += error.item<double>() / 3;
     rate = std::max(rate * 0.9, 0.002);
   }
   RandomStream random(5, "members");
@@ -148,7 +138,7 @@ TEST(DeepSetsPredictor, LearnsAsLibTorchsAdamOnTheNaiveForm) {
   EXPECT_LT((learnt - params).abs().max().item<double>(), 1e-7);
   const SizePlan* const one = &plans[0].plan;
   EXPECT_NEAR(predictor->predict(std::span(&one, 1)).scores[0],
-              mean + spread * naive_score(toy, params, plans[0].plan).item<double>(), 1e-7);
+              naive_score(toy, params, plans[0].plan).item<double>(), 1e-7);
 }
 
 // The gradient of a perceptron of three layers against autograd's.
@@ -201,7 +191,7 @@ TEST(FitnessPredictor, BothKindsLearnWhatDecidesAndGoOnFromTheirState) {
     std::vector<MeasuredPlan> half;
     for (std::size_t i = 0; i < 20; ++i) half.push_back({&plans[i].plan, target(plans[i])});
     RandomStream random(1, "members");
-    predictor->learn(half, 200, random);
+    predictor->learn(half, 2000, random);
     const std::vector<double> scores = predictor->predict(pointers(plans)).scores;
     int right = 0;
     int pairs = 0;

@@ -42,8 +42,8 @@ struct MethodCase {
   }
 
   MethodInput input(std::optional<std::uint64_t> params) const {
-    return {split,     graph,   shape, params,
-            fit,       options, hooks, {folder.path() / "method.ckpt", identity},
+    return {split,     graph, shape,   params, fit,
+            fit,       false, options, hooks,  {folder.path() / "method.ckpt", identity},
             pretrained};
   }
 

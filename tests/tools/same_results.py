@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-METHODS = "bet es mr sided frequency magnitude pep esapn optembed ciess full".split()
+METHODS = "es mr sided frequency magnitude pep esapn optembed ciess full".split()
 BACKBONES = "mf lightgcn ngcf ncf".split()
 # What depends on the machine or on the build, and not on the run.
 NOT_COMPARED = {"seconds", "milliseconds", "peak_rss_bytes", "versions"}
@@ -38,7 +38,7 @@ def options(build, method, backbone):
         line += ["--loss", "bpr"]  # all that there was before the option
     if method not in WITHOUT_BUDGET:
         line += ["--budget", "20%"]
-    if method in {"bet", "ciess"}:
+    if method == "ciess":
         line += ["--iterations", "4"]
     return line
 

@@ -1,10 +1,11 @@
+#include "search/paper_search.h"
+
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <torch/torch.h>
 
 #include "base/file_lock.h"
 #include "model/threads.h"
-#include "search/bet_search.h"
 #include "search/pretrained.h"
 #include "support/execute_sql.h"
 #include "support/expect_error.h"
@@ -26,7 +27,7 @@ struct Toy {
   PlanSampler sampler{shape, shape.num_rows() * 3, frequencies.users, frequencies.items};
   ModelParameters full = make_table(full_plan(shape), 1, 0.1);
   Schedule finetune;
-  SearchOptions options;
+  PaperSearchOptions options;
 
   Toy() {
     finetune.batch_size = 100;
@@ -35,10 +36,11 @@ struct Toy {
     options.num_candidates = 6;
   }
   Prober prober() const { return {{split, graph, {}, finetune, {}}, full, 0.1}; }
-  SearchResult search(const std::filesystem::path& path, const TrainingHooks& hooks = {}) const {
+  PaperSearchResult search(const std::filesystem::path& path,
+                           const TrainingHooks& hooks = {}) const {
     RunStore store(path, "toy");
     const Prober measures = prober();
-    return search_plans({sampler, frequencies, shape}, measures, store, options, hooks);
+    return search_as_in_paper({sampler, frequencies, shape}, measures, store, options, hooks);
   }
 };
 
@@ -57,23 +59,13 @@ void expect_same(const std::vector<Trial>& a, const std::vector<Trial>& b) {
 
 TEST(Strategies, FollowThePapersOrder) {
   std::vector<Strategy> order;
-  for (std::uint32_t t = 11; t <= 20; ++t) {
-    order.push_back(strategy_of(t, Selection::kDeepSets, 50, 10));
-  }
+  for (std::uint32_t t = 1; t <= 10; ++t) order.push_back(strategy_of(t, Selection::kDeepSets));
   const auto best = Strategy::kPredictedBest;
   const auto random = Strategy::kRandom;
   const auto near = Strategy::kNearBest;
   EXPECT_EQ(order, (std::vector<Strategy>{best, best, random, near, best, best, best, random, near,
                                           best}));
-  for (std::uint32_t t = 1; t <= 10; ++t) {
-    EXPECT_EQ(strategy_of(t, Selection::kDeepSets, 50, 10), Strategy::kRule);
-  }
-  EXPECT_EQ(strategy_of(2, Selection::kSimple, 8, 10), Strategy::kRule);
-  EXPECT_EQ(strategy_of(3, Selection::kSimple, 8, 10), random);
-  EXPECT_EQ(strategy_of(1, Selection::kDeepSets, 3, 10), best);
-  EXPECT_EQ(strategy_of(4, Selection::kDeepSets, 50, 4), Strategy::kRule);
-  EXPECT_EQ(strategy_of(5, Selection::kDeepSets, 50, 4), best);
-  EXPECT_EQ(strategy_of(1, Selection::kRandom, 50, 10), random);
+  EXPECT_EQ(strategy_of(1, Selection::kRandom), random);
 }
 
 TEST(Candidates, AreThoseOfTheSampler) {
@@ -135,46 +127,6 @@ TEST(Candidates, AreChosenByEachStrategy) {
   EXPECT_GT(drawn.size(), 12U);
 }
 
-// Equal sizes for all, then both sides of the shares; where rows may be empty, all for one side.
-TEST(Candidates, BeginWithRules) {
-  Toy toy;
-  toy.shape.min_dim = 0;
-  const std::uint64_t params = toy.shape.num_rows() * 3;
-  const PlanSampler sampler(toy.shape, params, toy.frequencies.users, toy.frequencies.items);
-  const std::vector<SampledPlan> rules = rule_plans(sampler, toy.shape);
-  ASSERT_EQ(rules.size(), 10U);
-  std::vector<double> shares;
-  for (const SampledPlan& rule : rules) {
-    EXPECT_EQ(rule.plan.num_params(), params);
-    for (const auto& counts : {rule.plan.user_counts(), rule.plan.item_counts()}) {
-      EXPECT_LE(std::count_if(counts.begin(), counts.end(), [](auto rows) { return rows > 0; }), 2)
-          << "sizes within a side differ by more than one";
-    }
-    double users = 0;
-    for (const std::uint16_t size : rule.plan.user_sizes()) users += size;
-    shares.push_back(users / static_cast<double>(params));
-  }
-  EXPECT_EQ(rules[0].plan.user_sizes()[0], rules[0].plan.item_sizes()[0]);
-  EXPECT_GT(shares[1], 0.8);
-  EXPECT_LT(shares[2], 0.2);
-  EXPECT_EQ(shares[3], 1);
-  EXPECT_EQ(shares[4], 0);
-}
-
-// Where sides can hold few shares only, several rules come to one plan.
-TEST(Candidates, HaveNoRuleTwice) {
-  const Toy toy;
-  for (const std::uint64_t percent : {7, 50, 95, 100}) {
-    const std::uint64_t params = toy.shape.full_params() * percent / 100;
-    const PlanSampler sampler(toy.shape, params, toy.frequencies.users, toy.frequencies.items);
-    const std::vector<SampledPlan> rules = rule_plans(sampler, toy.shape);
-    EXPECT_LT(rules.size(), 10U) << percent;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(rules[i].plan == rules[j].plan) << percent;
-    }
-  }
-}
-
 TEST(MaskedCopy, IsThePrefixUnderTheMask) {
   const Toy toy;
   const SizePlan plan = toy.sampler.draw(1, 1).plan;
@@ -217,10 +169,10 @@ TEST(FinetuneSchedule, MakesItsEpochs) {
   EXPECT_EQ(fast.pool, kPool);
 }
 
-TEST(Search, FillsThePopulationAndEveryPlanKeepsTheBudget) {
+TEST(PaperSearch, FillsThePopulationAndEveryPlanKeepsTheBudget) {
   const Toy toy;
   const TempFolder folder;
-  const SearchResult result = toy.search(folder / "run.db");
+  const PaperSearchResult result = toy.search(folder / "run.db");
   ASSERT_EQ(result.population.size(), 12U);
   EXPECT_FALSE(result.stopped);
   for (const Trial& trial : result.population) {
@@ -233,8 +185,6 @@ TEST(Search, FillsThePopulationAndEveryPlanKeepsTheBudget) {
   const auto fitness = [&](std::size_t trial) { return result.population[trial].fitness; };
   EXPECT_GE(fitness(best[0]), fitness(best[1]));
   EXPECT_GE(fitness(best[1]), fitness(best[2]));
-  EXPECT_EQ(std::count(best.begin(), best.end(), 0U), 1)
-      << "equal sizes are retrained, whatever their probe measured";
   for (std::size_t trial = 0; trial < result.population.size(); ++trial) {
     if (std::count(best.begin(), best.end(), trial) == 0) {
       EXPECT_LE(fitness(trial), fitness(best[2]));
@@ -242,36 +192,24 @@ TEST(Search, FillsThePopulationAndEveryPlanKeepsTheBudget) {
   }
 }
 
-TEST(Search, RetrainsTheBestRuleAndEqualSizesWhateverTheirProbesSaid) {
+TEST(PaperSearch, RetrainsTheBestWithoutDoubles) {
   const Toy toy;
-  const std::vector<SampledPlan> rules = rule_plans(toy.sampler, toy.shape);
   const auto drawn = draw_candidates(toy.sampler, 5, 0, 4);
   std::vector<Trial> population;
-  const double fitness[] = {0.1, 0.2, 0.3, 0.25, 0.7, 0.9, 0.8, 0.6};
-  for (std::uint32_t t = 0; t < 8; ++t) {
-    population.push_back({t + 1, t < 4 ? Strategy::kRule : Strategy::kRandom, 0,
-                          t < 4 ? rules[t] : drawn[t - 4], std::nullopt, fitness[t]});
+  const double fitness[] = {0.7, 0.9, 0.8, 0.6};
+  for (std::uint32_t t = 0; t < 4; ++t) {
+    population.push_back({t + 1, Strategy::kRandom, 0, drawn[t], std::nullopt, fitness[t]});
   }
-  const auto iterations = [&] {
-    std::vector<std::uint32_t> found;
-    for (const std::size_t trial : trials_to_retrain(population, 2)) {
-      found.push_back(population[trial].iteration);
-    }
-    return found;
-  };
-  EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{6, 7, 3, 1}));
-  population[2].fitness = 0.95;
-  EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{3, 6, 1})) << "none twice";
-  for (Trial& trial : population) trial.strategy = Strategy::kRandom;
-  EXPECT_EQ(iterations(), (std::vector<std::uint32_t>{3, 6})) << "there are no rules";
+  population.push_back({5, Strategy::kRandom, 0, drawn[1], std::nullopt, 0.85});
+  EXPECT_EQ(trials_to_retrain(population, 3), (std::vector<std::size_t>{1, 2, 0}));
 }
 
-TEST(Search, GoesOnAfterADeathToTheSamePopulation) {
+TEST(PaperSearch, GoesOnAfterADeathToTheSamePopulation) {
   for (const Selection selection : {Selection::kDeepSets, Selection::kSimple, Selection::kRandom}) {
     Toy toy;
     toy.options.selection = selection;
     const TempFolder folder;
-    const SearchResult whole = toy.search(folder / "whole.db");
+    const PaperSearchResult whole = toy.search(folder / "whole.db");
     for (const int death : {1, 23, 38}) {  // in the first, fifth and eighth probe
       const std::filesystem::path path = folder / (std::to_string(death) + ".db");
       int steps = 0;
@@ -287,18 +225,18 @@ TEST(Search, GoesOnAfterADeathToTheSamePopulation) {
   }
 }
 
-TEST(Search, AStopEndsItWithWhatIsThere) {
+TEST(PaperSearch, AStopEndsItWithWhatIsThere) {
   const Toy toy;
   const TempFolder folder;
   int steps = 0;
   TrainingHooks hooks;
   hooks.stop = [&] { return ++steps == 23; };
-  const SearchResult result = toy.search(folder / "run.db", hooks);
+  const PaperSearchResult result = toy.search(folder / "run.db", hooks);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.population.size(), 4U);
 }
 
-TEST(Search, LeavesWhenAskedToAndGoesOnToTheSamePopulation) {
+TEST(PaperSearch, LeavesWhenAskedToAndGoesOnToTheSamePopulation) {
   const Toy toy;
   const TempFolder folder;
   int asked = 0;
@@ -310,7 +248,7 @@ TEST(Search, LeavesWhenAskedToAndGoesOnToTheSamePopulation) {
               toy.search(folder / "whole.db").population);
 }
 
-TEST(Search, RefusesNoIterationsAndTakesOneCandidate) {
+TEST(PaperSearch, RefusesNoIterationsAndTakesOneCandidate) {
   Toy toy;
   const TempFolder folder;
   toy.options.num_iterations = 0;
@@ -341,7 +279,8 @@ TEST(RunStore, RefusesRowsThatWereChanged) {
   const Toy toy;
   for (const char* change :
        {"UPDATE trial SET fitness = fitness + 0.001 WHERE iteration = 2",
-        "UPDATE trial SET predicted = NULL WHERE iteration = 3", "UPDATE trial SET checksum = NULL",
+        "UPDATE trial SET predicted = NULL WHERE iteration = 3", "UPDATE trial SET checksum = 0",
+        "UPDATE trial SET steps = steps + 1", "UPDATE trial SET user_kept = 0.5",
         "UPDATE trial SET user_share = 0.123"}) {
     const TempFolder folder;
     toy.search(folder / "run.db");
@@ -359,20 +298,13 @@ TEST(RunStore, RefusesRowsThatWereChanged) {
             std::string::npos);
 }
 
-TEST(RunStore, OfAnEarlierVersionIsReadWithoutChecksums) {
+TEST(RunStore, OfAnotherVersionIsRefused) {
   const Toy toy;
   const TempFolder folder;
-  const SearchResult result = toy.search(folder / "run.db");
-  test::execute_sql(folder / "run.db",
-                    "ALTER TABLE trial DROP COLUMN checksum; "
-                    "ALTER TABLE predictor DROP COLUMN checksum; PRAGMA user_version = 0");
-  RunStore store(folder / "run.db", "toy");
-  EXPECT_EQ(store.trials(toy.shape).size(), result.population.size());
-  EXPECT_FALSE(store.predictor_state().empty());
-  Trial more = result.population.back();
-  ++more.iteration;
-  store.add(more, store.predictor_state());
-  EXPECT_EQ(store.trials(toy.shape).size(), result.population.size() + 1);
+  toy.search(folder / "run.db");
+  test::execute_sql(folder / "run.db", "PRAGMA user_version = 1");
+  EXPECT_NE(error_of([&] { RunStore(folder / "run.db", "toy"); }).find("another version of bet"),
+            std::string::npos);
 }
 
 // Two runs that need the same full-size model train it once.

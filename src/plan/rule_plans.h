@@ -1,0 +1,21 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "plan/plan_sampler.h"
+
+namespace bet {
+
+// The exponents that the method `frequency` chooses from.
+inline constexpr std::array kFrequencyExponents = {0.0, 0.25, 0.5, 0.75, 1.0};
+
+// Shares of the users that the method `sided` chooses from, in tenths: with the ends, where one
+// side has nothing, if rows may be empty.
+std::vector<double> sided_shares(bool may_have_empty_rows);
+
+// The rules that a search has to beat (docs/methods.md), each with an origin whose plan is the same
+// or nearly so: the plan of `es`, then those of `sided` and of `frequency`. No plan twice.
+std::vector<SampledPlan> rule_plans(const PlanSampler& sampler);
+
+}  // namespace bet

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "train/evaluator.h"
+#include "train/length_by_bpr.h"
+#include "train/trainer.h"
+
+namespace bet {
+
+// A level of the search's measurements: plans trained from scratch, the shorter the more there are.
+struct Rung {
+  std::uint64_t steps = 0;
+  std::uint32_t fold = 0;  // other folds hold out other items and begin from other values
+
+  bool operator==(const Rung&) const = default;
+};
+
+// Trains plans for a search and measures them. Models are trained at the density that the final one
+// will have: on train and two thirds of validation, measured on the rest (denser_split), or, for
+// `--final train`, on train alone. All plans of a rung see the same batches. One thread.
+class RungTrainer {
+ public:
+  // The context is that of the retraining: its graph is the one of train, its schedule has the
+  // whole length. With `choose_loss` plans are trained by their usual loss (usual_loss), or, where
+  // the backbone has dense weights, by BPR: it ranks plans as their best loss does, and depends on
+  // no temperature.
+  RungTrainer(const TrainingContext& context, TrainingPart final_part, bool choose_loss);
+  ~RungTrainer();
+
+  // Told, during a training, which part of it is done.
+  using PartDone = std::function<void(double)>;
+
+  // How long this plan is best trained, as a share of the schedule. None if hooks.stop ended it.
+  std::optional<LengthByBpr> length(const SizePlan& plan, const PartDone& part_done = {});
+
+  // Scores by plan, trained side by side; `length` is the best length of a whole training, which
+  // shorter rungs imitate. Empty if hooks.stop ended it.
+  std::vector<double> scores(std::span<const SizePlan* const> plans, const Rung& rung,
+                             std::uint64_t length, const PartDone& part_done = {});
+
+  // Steps of the schedule.
+  std::uint64_t whole_length() const { return context_.schedule.max_steps; }
+
+  // How many of the first of these plans are trained side by side.
+  static std::size_t group_size(std::span<const SizePlan* const> plans);
+
+ private:
+  struct Fold;
+  const Fold& fold(std::uint32_t number);
+  TrainingHooks hooks(const PartDone& part_done) const;
+
+  TrainingContext context_;
+  TrainingPart final_part_;
+  bool choose_loss_;
+  std::vector<std::unique_ptr<Fold>> folds_;
+};
+
+// The schedule and the loss of a short training that ranks plans as one of `length` steps does
+// (docs/studies/rungs.md). The rate of BPR is higher, and the temperature of a softmax lower, than
+// would be best for the short training itself: so plans that learn slowly come as far as they do in
+// the whole one. Dense weights bear no higher rate.
+struct ShortTraining {
+  Schedule schedule;
+  LossOptions loss;
+};
+ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
+                             const BackboneKind& backbone, std::uint64_t length,
+                             std::uint64_t steps);
+
+}  // namespace bet

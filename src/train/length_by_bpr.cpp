@@ -1,0 +1,25 @@
+#include "train/length_by_bpr.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bet {
+
+std::uint64_t LengthByBpr::steps_of(std::uint64_t whole) const {
+  return std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(std::llround(share * static_cast<double>(whole))));
+}
+
+std::optional<LengthByBpr> length_by_bpr(const TrainingContext& context, const SizePlan& plan) {
+  ModelOptions model = context.model;
+  model.losses = {LossOptions()};
+  const std::uint64_t half = std::max<std::uint64_t>(1, context.schedule.max_steps / 2);
+  const TrainingResult trained = train_to_convergence(
+      {context.split, context.graph, model, context.schedule.of_length(half), context.hooks},
+      std::span(&plan, 1))[0];
+  if (trained.stopped) return std::nullopt;
+  return LengthByBpr{static_cast<double>(trained.best_length) / static_cast<double>(half),
+                     trained.steps, trained.validation.score()};
+}
+
+}  // namespace bet

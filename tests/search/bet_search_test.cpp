@@ -1,0 +1,220 @@
+#include "search/bet_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "plan/rule_plans.h"
+#include "support/execute_sql.h"
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+#include "support/toy_data.h"
+#include "train/loss_choice.h"
+
+namespace bet {
+namespace {
+
+using test::error_of;
+using test::TempFolder;
+
+// Everything that a search needs, on toy data.
+struct Toy {
+  Split split = test::toy_split();
+  Graph graph = make_graph(split, TrainingPart::kTrain);
+  TableShape shape{split.num_users(), split.num_items(), 16, 0};
+  Frequencies frequencies = train_frequencies(split);
+  PlanSampler sampler{shape, shape.num_rows() * 3, frequencies.users, frequencies.items};
+  ModelOptions model;
+  Schedule schedule = named_schedule("fast");
+  SearchOptions options = {.num_plans = 12, .finalists = 2, .folds = 2, .seed = 3};
+
+  Toy() { schedule.max_steps = 160; }
+
+  SearchResult search(const std::filesystem::path& path, const TrainingHooks& hooks = {},
+                      TrainingPart part = TrainingPart::kTrainAndValidation) const {
+    RunStore store(path, "toy");
+    RungTrainer trainer({split, graph, model, schedule, hooks}, part, true);
+    return search_plans(sampler, trainer, store, options, hooks);
+  }
+};
+
+void expect_same(const SearchResult& a, const SearchResult& b) {
+  ASSERT_EQ(a.trials.size(), b.trials.size());
+  EXPECT_EQ(a.chosen, b.chosen);
+  EXPECT_EQ(a.steps, b.steps);
+  for (std::size_t i = 0; i < a.trials.size(); ++i) {
+    EXPECT_EQ(a.trials[i].candidate, b.trials[i].candidate) << i;
+    EXPECT_EQ(a.trials[i].strategy, b.trials[i].strategy) << i;
+    EXPECT_EQ(a.trials[i].steps, b.trials[i].steps) << i;
+    EXPECT_EQ(a.trials[i].fold, b.trials[i].fold) << i;
+    EXPECT_EQ(a.trials[i].fitness, b.trials[i].fitness) << i;
+    EXPECT_TRUE(a.trials[i].sampled.plan == b.trials[i].sampled.plan) << i;
+    EXPECT_TRUE(a.trials[i].sampled.origin == b.trials[i].sampled.origin) << i;
+  }
+}
+
+double mean_score(const SearchResult& result, std::uint64_t candidate, std::uint64_t steps) {
+  double sum = 0;
+  int count = 0;
+  for (std::size_t i = 1; i < result.trials.size(); ++i) {
+    const Trial& trial = result.trials[i];
+    if (trial.candidate != candidate || trial.steps != steps) continue;
+    sum += trial.fitness;
+    ++count;
+  }
+  return count > 0 ? sum / count : -1;
+}
+
+TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
+  const Toy toy;
+  const TempFolder folder;
+  const SearchResult result = toy.search(folder / "run.db");
+  EXPECT_FALSE(result.stopped);
+  const std::vector<SampledPlan> rules = rule_plans(toy.sampler);
+  std::uint64_t longest = 0;
+  std::set<std::uint64_t> tried;
+  for (std::size_t i = 1; i < result.trials.size(); ++i) {
+    const Trial& trial = result.trials[i];
+    EXPECT_EQ(trial.iteration, i + 1);
+    EXPECT_LE(trial.sampled.plan.num_params(), toy.sampler.params());
+    EXPECT_GT(trial.fitness, 0);
+    tried.insert(trial.candidate);
+    longest = std::max(longest, trial.steps);
+    if (trial.strategy == Strategy::kRule) {
+      EXPECT_TRUE(trial.sampled.plan == rules.at(trial.candidate).plan);
+    }
+  }
+  EXPECT_GE(tried.size(), rules.size() + 8) << "all rules, and nearly all other plans";
+  for (std::uint64_t rule = 0; rule < rules.size(); ++rule) EXPECT_TRUE(tried.contains(rule));
+
+  // The chosen plan was in the last rung on both folds, and nothing that was is better.
+  const Trial& chosen = result.trials[result.chosen];
+  EXPECT_EQ(chosen.steps, longest);
+  EXPECT_EQ(chosen.fold, 1U);
+  bool has_rule = false;
+  for (std::size_t i = 1; i < result.trials.size(); ++i) {
+    const Trial& trial = result.trials[i];
+    if (trial.steps != longest) continue;
+    has_rule = has_rule || trial.strategy == Strategy::kRule;
+    if (trial.fold == 1) {
+      EXPECT_LE(mean_score(result, trial.candidate, longest),
+                mean_score(result, chosen.candidate, longest));
+    }
+  }
+  EXPECT_TRUE(has_rule) << "the best rule is a finalist";
+}
+
+TEST(Search, ResumesAfterADeathToTheSameEnd) {
+  const Toy toy;
+  const TempFolder folder;
+  const SearchResult whole = toy.search(folder / "whole.db");
+  for (const int death : {1, 100, 150, 200}) {
+    const std::filesystem::path path = folder / (std::to_string(death) + ".db");
+    int steps = 0;
+    TrainingHooks dies;
+    dies.stop = [&]() -> bool {
+      if (++steps == death) throw Error("killed");
+      return false;
+    };
+    EXPECT_THROW(toy.search(path, dies), Error) << death;
+    expect_same(toy.search(path), whole);
+    expect_same(toy.search(path), whole);  // complete: nothing is trained
+  }
+}
+
+TEST(Search, AStopEndsItWithTheBestSoFarAndItCanBeContinued) {
+  Toy toy;
+  const TempFolder folder;
+  const SearchResult whole = toy.search(folder / "whole.db");
+  int steps = 0;
+  TrainingHooks hooks;
+  hooks.stop = [&] { return ++steps > 200; };
+  const SearchResult stopped = toy.search(folder / "run.db", hooks);
+  EXPECT_TRUE(stopped.stopped);
+  ASSERT_LT(stopped.trials.size(), whole.trials.size());
+  EXPECT_GE(stopped.num_planned, whole.trials.size());
+  const Trial& chosen = stopped.trials[stopped.chosen];
+  for (std::size_t i = 1; i < stopped.trials.size(); ++i) {
+    if (stopped.trials[i].steps == chosen.steps) {
+      EXPECT_LE(stopped.trials[i].fitness, chosen.fitness);
+    }
+  }
+  toy.options.only_stored = true;
+  expect_same(toy.search(folder / "run.db"), stopped);
+  toy.options.only_stored = false;
+  expect_same(toy.search(folder / "run.db"), whole);
+}
+
+TEST(Search, StoppedBeforeItsFirstPlanHasNothing) {
+  const Toy toy;
+  const TempFolder folder;
+  TrainingHooks hooks;
+  hooks.stop = [] { return true; };
+  EXPECT_THROW(toy.search(folder / "run.db", hooks), Interrupted);
+  TrainingHooks leaves;
+  leaves.leave = [] { return true; };
+  EXPECT_THROW(toy.search(folder / "run.db", leaves), Interrupted);
+}
+
+TEST(Search, RefusesTrainingsThatAreNotItsOwn) {
+  Toy toy;
+  const TempFolder folder;
+  toy.search(folder / "run.db");
+  toy.options.seed = 4;
+  EXPECT_NE(error_of([&] { toy.search(folder / "run.db"); }).find("is not the one that"),
+            std::string::npos);
+}
+
+// With --final train there is nothing but train to train on.
+TEST(Search, OfAFinalTrainingOnTrainMeasuresOnAllOfValidation) {
+  Toy toy;
+  toy.options = {.num_plans = 0, .finalists = 1, .folds = 1, .seed = 1};
+  const TempFolder folder;
+  const SearchResult result = toy.search(folder / "run.db", {}, TrainingPart::kTrain);
+  const Trial& trial = result.trials[1];
+  const LossOptions usual =
+      usual_loss(trial.sampled.plan, find_backbone("lightgcn"), toy.schedule.max_steps);
+  const ShortTraining by_hand = short_training(toy.schedule, usual, find_backbone("lightgcn"),
+                                               result.trials[0].steps, trial.steps);
+  ModelOptions model = toy.model;
+  model.losses = {by_hand.loss};
+  const TrainingResult trained = train_steps({toy.split, toy.graph, model, by_hand.schedule, {}},
+                                             std::span(&trial.sampled.plan, 1))[0];
+  const Ranking ranking = make_backbone(model, toy.graph)->ranking(trained.table);
+  const double score =
+      evaluate(ranking.vectors, ranking.models[0], toy.split, HeldOut::kValidation, toy.graph)
+          .score();
+  EXPECT_NEAR(trial.fitness, score, 1e-3) << "other plans beside it change the last bits only";
+}
+
+TEST(ShortTraining, IsHotterTheShorterItIs) {
+  const Schedule schedule = named_schedule("fast");
+  const BackboneKind& lightgcn = find_backbone("lightgcn");
+  const LossOptions softmax = {LossKind::kSoftmax, 16};
+  const ShortTraining whole = short_training(schedule, softmax, lightgcn, 400, 400);
+  EXPECT_EQ(whole.loss, softmax);
+  EXPECT_EQ(whole.schedule.learning_rate, schedule.learning_rate);
+  const ShortTraining eighth = short_training(schedule, softmax, lightgcn, 400, 50);
+  EXPECT_EQ(eighth.schedule.max_steps, 50U);
+  EXPECT_NEAR(eighth.loss.temperature, 16.0 / 8 / 4, 1e-12);
+  EXPECT_EQ(eighth.schedule.learning_rate, schedule.learning_rate);
+  const ShortTraining bpr = short_training(schedule, {}, lightgcn, 400, 50);
+  EXPECT_NEAR(bpr.schedule.learning_rate, 8 * schedule.learning_rate, 1e-12);
+  EXPECT_EQ(short_training(schedule, {}, find_backbone("ncf"), 400, 50).schedule.learning_rate,
+            schedule.learning_rate);
+}
+
+TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
+  const Toy toy;
+  const TableShape wide{toy.split.num_users(), toy.split.num_items(), 128, 0};
+  const SizePlan full = full_plan(wide);
+  const SizePlan narrow = equal_plan(wide, wide.num_rows() * 20);
+  EXPECT_EQ(RungTrainer::group_size(std::vector<const SizePlan*>{&full, &full, &full}), 2U);
+  EXPECT_EQ(RungTrainer::group_size(std::vector<const SizePlan*>(30, &narrow)), 12U);
+  EXPECT_EQ(RungTrainer::group_size(std::vector<const SizePlan*>{&full}), 1U);
+}
+
+}  // namespace
+}  // namespace bet
