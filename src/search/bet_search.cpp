@@ -26,7 +26,7 @@ constexpr double kFirstReach = 0.3;
 constexpr double kLastReach = 0.1;
 
 // The lengths of the rungs as parts of the best length, and the least of any.
-constexpr std::uint64_t kFirst = 8;
+constexpr std::uint64_t kFirst = 16;
 constexpr std::uint64_t kLast = 2;
 constexpr std::uint64_t kLeastSteps = 50;
 
@@ -268,15 +268,16 @@ class PlanSearch {
     if (best != all.end()) numbers.push_back(*best);
   }
 
-  // Of the longest rung that measured anything, the plan of the highest mean score. Of a fold that
-  // was cut short, all plans have the other folds alone.
+  // Of the longest rung that measured anything, and of its plans that were measured on most folds,
+  // the one of the highest mean score.
   void choose() {
     const auto& [steps, rung] = *scores_.rbegin();
-    std::size_t most = 0;
-    for (const auto& [number, scores] : rung) most = std::max(most, scores.size());
     std::size_t best = rung.begin()->first;
     for (const auto& [number, scores] : rung) {
-      if (scores.size() == most && score_of(steps, number) > score_of(steps, best)) best = number;
+      const std::size_t folds = rung.at(best).size();
+      const bool is_better =
+          scores.size() == folds && score_of(steps, number) > score_of(steps, best);
+      if (scores.size() > folds || is_better) best = number;
     }
     for (std::size_t i = result_.trials.size(); i-- > 1;) {
       if (result_.trials[i].candidate == best) {

@@ -1,6 +1,6 @@
 #include "search/rung.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "train/loss_choice.h"
 
@@ -113,7 +113,7 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
   if (!backbone.weights.empty()) return training;
   const double factor = static_cast<double>(length) / static_cast<double>(steps);
   if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
-    training.loss.temperature /= std::pow(factor, 2.0 / 3);
+    training.loss.temperature /= std::max(1.0, factor / 2);
   } else {
     training.schedule.learning_rate *= factor;
   }

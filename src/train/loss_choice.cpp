@@ -17,8 +17,9 @@ constexpr double kClearly = 0.01;
 // Of cosines: between 0.1 and 0.2, where all data sets that were tried have their best.
 constexpr double kCosineTemperature = 0.14;
 
-// Rows of more columns are tried by trainings of half the length.
+// Rows of more columns, and longer trainings, are tried by trainings of half the length.
 constexpr std::uint32_t kWide = 32;
+constexpr std::uint64_t kLong = 400;
 
 // The losses to try: first those of dot products, which are trained side by side.
 std::vector<LossOptions> candidates(const SizePlan& plan, const BackboneKind& backbone,
@@ -84,7 +85,8 @@ LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std
     }
   }
   const bool wide = row_stride(plan.width() * backbone.tables) > kWide;
-  const std::uint64_t length = std::max<std::uint64_t>(1, wide ? steps / 2 : steps);
+  const bool halves = wide || steps > kLong;
+  const std::uint64_t length = std::max<std::uint64_t>(1, halves ? steps / 2 : steps);
   const Schedule schedule = context.schedule.of_length(length);
   TrainingHooks hooks = context.hooks;
   hooks.save = nullptr;

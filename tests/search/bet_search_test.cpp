@@ -199,6 +199,7 @@ TEST(ShortTraining, IsHotterTheShorterItIs) {
   const ShortTraining eighth = short_training(schedule, softmax, lightgcn, 400, 50);
   EXPECT_EQ(eighth.schedule.max_steps, 50U);
   EXPECT_NEAR(eighth.loss.temperature, 16.0 / 8 / 4, 1e-12);
+  EXPECT_NEAR(short_training(schedule, softmax, lightgcn, 400, 200).loss.temperature, 8, 1e-12);
   EXPECT_EQ(eighth.schedule.learning_rate, schedule.learning_rate);
   const ShortTraining bpr = short_training(schedule, {}, lightgcn, 400, 50);
   EXPECT_NEAR(bpr.schedule.learning_rate, 8 * schedule.learning_rate, 1e-12);
