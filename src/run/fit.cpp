@@ -185,7 +185,8 @@ class FitRun {
 
   void train() {
     graph_ = make_graph(split_, TrainingPart::kTrain).to(training_.device);
-    ProgressTracker tracker(phases_of(options_, split_, nothing_to_cut()), callbacks_.progress);
+    ProgressTracker tracker(phases_of(options_, split_, nothing_to_cut(), allowed_share()),
+                            callbacks_.progress);
     const TrainingHooks hooks = make_hooks(tracker);
     const Proposal proposal = propose(hooks, tracker.progress());
     tracker.end_phase();
@@ -229,6 +230,13 @@ class FitRun {
     hooks.leave = callbacks_.leave;
     hooks.progress = [&tracker](const Progress& progress) { tracker.note(progress); };
     return hooks;
+  }
+
+  // Of the full table's parameters, that plans may have.
+  double allowed_share() const {
+    if (!allowed_) return 1;
+    return std::min(
+        1.0, static_cast<double>(allowed_->params) / static_cast<double>(shape_.full_params()));
   }
 
   // The full table is trained as it is. A cap that holds everything ends no growth.
@@ -281,7 +289,8 @@ class FitRun {
                       pretrained_identity(search_options(options_), report_.data.hash)});
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
-    set_training_work(progress, plans * options_.dim, options_.dim, retraining_.schedule,
+    const double columns = plan_columns(options_.dim, allowed_share());
+    set_training_work(progress, plans * columns, columns, retraining_.schedule,
                       options_.loss != LossSetting::kAuto ? &*full_ : nullptr);
     report_.seconds.pretrain = watch.seconds();
     return *full_;

@@ -1,5 +1,7 @@
 #include "run/fit_phases.h"
 
+#include <algorithm>
+
 #include "search/method.h"
 
 namespace bet {
@@ -16,16 +18,24 @@ constexpr double kLossWork = 2.5;
 
 }  // namespace
 
-std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, bool nothing_to_cut) {
+double plan_columns(std::uint32_t dim, double share) {
+  constexpr double kOfOneSide = 2.5;  // many good plans give nearly all to one of the sides
+  return dim * std::min(1.0, kOfOneSide * share);
+}
+
+std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, bool nothing_to_cut,
+                             double share) {
   const MethodKind& method = method_of(resolved);
   const RetrainingOptions training = retraining_options(search_options(resolved));
-  const auto columns = static_cast<double>(resolved.dim);
+  const double columns = plan_columns(resolved.dim, share);
   const double search_steps = static_cast<double>(training.schedule.max_steps);
   const double steps = static_cast<double>(retraining_options(resolved).schedule.max_steps);
   std::vector<Phase> phases;
   double plans = 1;
   if (!nothing_to_cut) {
-    if (method.pretrains) phases.push_back({kPretrain, "full-size model", search_steps * columns});
+    if (method.pretrains) {
+      phases.push_back({kPretrain, "full-size model", search_steps * resolved.dim});
+    }
     if (method.expected_work != nullptr) {
       const SearchWork work = method.expected_work(resolved.search, training, split);
       phases.push_back({kSearch, "search", work.steps * columns});

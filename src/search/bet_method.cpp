@@ -53,13 +53,10 @@ SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
 
 SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& training,
                          const Split& /*split*/) {
-  // Plans are about this part of the full width.
-  constexpr double kWidth = 0.25;
   const std::size_t rules = sided_shares(find_backbone(training.model.backbone).uses_graph).size() +
                             kFrequencyExponents.size();
-  return {kWidth * static_cast<double>(training.schedule.max_steps) *
-              expected_trainings(search_options(options, 0), rules),
-          1};
+  return {.steps = static_cast<double>(training.schedule.max_steps) *
+                   expected_trainings(search_options(options, 0), rules)};
 }
 
 Proposal propose(const MethodInput& input) {

@@ -67,7 +67,7 @@ struct Proposal {
 
 // How much work a method expects to have, for the progress of the run.
 struct SearchWork {
-  double steps = 0;         // of training at full width
+  double steps = 0;         // of training plans
   std::uint32_t plans = 1;  // that it will propose
 };
 

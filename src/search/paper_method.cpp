@@ -58,8 +58,8 @@ Schedule probe_schedule(const MethodOptions& options, const RetrainingOptions& t
 SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& training,
                          const Split& split) {
   const Schedule probe = probe_schedule(options, training, split.counts().train, split.num_users());
-  return {static_cast<double>(options.iterations.value() * probe.max_steps),
-          options.retrain_top.value()};
+  return {.steps = static_cast<double>(options.iterations.value() * probe.max_steps),
+          .plans = options.retrain_top.value()};
 }
 
 // How many plans the search measures. Once retraining has begun it is over, however short it was

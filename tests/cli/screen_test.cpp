@@ -103,7 +103,8 @@ TEST(FitPhases, AreThoseOfTheRun) {
     Config all = {{"data", "demo"}, {"budget", "5%"}};
     all.insert(all.end(), entries.begin(), entries.end());
     std::string text;
-    for (const Phase& phase : phases_of(with_defaults(options_from(all)), split, nothing_to_cut)) {
+    for (const Phase& phase :
+         phases_of(with_defaults(options_from(all)), split, nothing_to_cut, 0.05)) {
       text += phase.title + " ";
     }
     return text;
