@@ -14,8 +14,7 @@ namespace bet {
 namespace {
 
 constexpr const char* kSchema = R"(
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
+  BEGIN IMMEDIATE;
   CREATE TABLE IF NOT EXISTS run (identity TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS trial (
     iteration INTEGER PRIMARY KEY, strategy TEXT NOT NULL, candidate INTEGER NOT NULL,
@@ -28,9 +27,11 @@ constexpr const char* kSchema = R"(
   CREATE TABLE IF NOT EXISTS predictor (
     id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL,
     checksum INTEGER NOT NULL);
+  PRAGMA user_version = 2;
+  COMMIT;
 )";
 
-// PRAGMA user_version of the tables above.
+// That of the tables above, which are there with it or not at all.
 constexpr std::int64_t kVersion = 2;
 
 class Statement {
@@ -216,8 +217,8 @@ void RunStore::make_tables() {
   const bool is_new = number("SELECT count(*) FROM sqlite_master") == 0;
   BET_CHECK(is_new || number("PRAGMA user_version") == kVersion, path_,
             ": the search of another version of bet, which this one cannot continue");
+  execute(handle, path_, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
   execute(handle, path_, kSchema);
-  if (is_new) execute(handle, path_, str_cat("PRAGMA user_version = ", kVersion).c_str());
 }
 
 void RunStore::check(std::int64_t stored, std::int64_t expected, const std::string& what) const {
