@@ -210,7 +210,8 @@ SampledPlan PlanSampler::draw_near(const PlanOrigin& other, double reach, std::u
                                    std::uint64_t index) const {
   RandomStream random(seed, "plan near another", index);
   PlanOrigin origin = other;
-  // Reflected at the ends: many good plans lie there.
+  // A value that leaves its range is reflected back into it: clamping would put many plans on the
+  // ends.
   const auto move = [&](double& value, double low, double high) {
     value += reach * (2 * random.uniform() - 1) * (high - low);
     if (value > high) value = 2 * high - value;
@@ -263,14 +264,14 @@ std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily 
                                                    double shape, double kept, std::uint64_t total,
                                                    RandomStream random) const {
   const std::uint64_t rows = side.order.size();
-  TableShape limits = shape_;
+  std::uint32_t least_size = shape_.min_dim;
   std::uint64_t count = rows;
   if (may_have_empty_rows()) {
     // As many rows as can hold the parameters, and no more than have at least one each.
     const auto wanted = static_cast<std::uint64_t>(std::llround(kept * static_cast<double>(rows)));
     const std::uint64_t least = (total + shape_.max_dim - 1) / shape_.max_dim;
     count = std::min({std::max(wanted, least), rows, total});
-    limits.min_dim = 1;
+    least_size = 1;
   }
   std::vector<double> values;
   if (family == SizeFamily::kFrequency) {
@@ -283,7 +284,7 @@ std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily 
   }
   std::vector<std::uint16_t> sizes(rows, 0);
   const std::vector<std::uint16_t> by_rank =
-      allocate_sizes(values, total, limits.min_dim, limits.max_dim);
+      allocate_sizes(values, total, least_size, shape_.max_dim);
   for (std::size_t rank = 0; rank < count; ++rank) sizes[side.order[rank]] = by_rank[rank];
   return sizes;
 }

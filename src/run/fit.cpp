@@ -263,7 +263,6 @@ class FitRun {
                       {run_->files().checkpoints().method(), identity_},
                       [&] { return pretrain_full(hooks, progress); }};
     if (allowed_ && !allowed_->covers_full) input.params = allowed_->params;
-    input.effort = options_.effort;
     input.files = run_->files();
     input.resumes = resumes();
     input.continue_search = mode_ == FitMode::kContinueSearch;

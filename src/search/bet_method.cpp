@@ -47,7 +47,6 @@ std::vector<Option<MethodOptions>> options_of_search() {
 SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
   return {.num_plans = options.iterations.value(),
           .finalists = options.retrain_top.value(),
-          .folds = options.retrain_top.value() > 2 ? 2U : 1U,
           .seed = seed};
 }
 
@@ -71,25 +70,20 @@ Proposal propose(const MethodInput& input) {
   const auto search = [&] {
     return search_plans(sampler, trainer, store, options, input.hooks, input.has_plan);
   };
-  // Once retraining has begun the search is over, however short it was cut: the state on disk
-  // belongs to the plan that was best then.
-  options.only_stored =
-      input.continue_search ||
-      (input.resumes && std::filesystem::exists(input.files.checkpoints().retraining()));
+  options.only_stored = input.continue_search || input.search_is_over();
   SearchResult searched = search();
   if (input.continue_search) {
     BET_CHECK(searched.stopped, input.files.folder.string(), ": its search is complete (",
               searched.trials.size(), " trainings)");
-    // What was made of the search so far: without it this is a run that was killed in the search.
-    std::filesystem::remove(input.files.report());
-    std::filesystem::remove(input.files.checkpoints().retraining());
+    input.discard_retraining();
     options.only_stored = false;
     searched = search();
   }
+  if (!searched.chosen) throw Interrupted("stopped before the first plan was measured");
   Proposal proposal;
   proposal.trials = std::move(searched.trials);
-  proposal.trial_of_plan = {searched.chosen};
-  proposal.plans = {proposal.trials[searched.chosen].sampled.plan};
+  proposal.trial_of_plan = {*searched.chosen};
+  proposal.plans = {proposal.trials[*searched.chosen].sampled.plan};
   proposal.planned_trials = searched.stopped ? searched.num_planned : proposal.trials.size();
   proposal.trainings = proposal.trials.size();
   proposal.steps = searched.steps;

@@ -30,14 +30,13 @@ constexpr std::uint64_t kFirst = 16;
 constexpr std::uint64_t kLast = 2;
 constexpr std::uint64_t kLeastSteps = 50;
 
+// How many of the best of `count` finalists are measured on another fold as well: the fewer are
+// left, the surer must be which is better. None where that would leave no choice.
+std::size_t num_measured_again(std::size_t count) { return count > 2 ? (count + 1) / 2 : 0; }
+
 std::uint64_t num_last_trainings(const SearchOptions& options) {
-  std::uint64_t finalists = options.finalists + 1;
-  std::uint64_t trainings = 0;
-  for (std::uint32_t fold = 0; fold < options.folds; ++fold) {
-    trainings += finalists;
-    finalists = (finalists + 1) / 2;
-  }
-  return trainings;
+  const std::size_t finalists = options.finalists + 1;
+  return finalists + num_measured_again(finalists);
 }
 
 std::string trial_text(const Trial& trial) {
@@ -76,9 +75,8 @@ class PlanSearch {
       search();
     } catch (const Stopped&) {
       result_.stopped = true;
-      if (scores_.empty()) throw Interrupted("stopped before the first plan was measured");
     }
-    choose();
+    if (!scores_.empty()) choose();
     return std::move(result_);
   }
 
@@ -123,11 +121,9 @@ class PlanSearch {
     add_best_rule(first, finalists);
     Rung last = {rung_steps(kLast)};
     train(finalists, last);
-    // The fewer are left, the surer must be which is better.
-    for (last.fold = 1; last.fold < options_.folds && finalists.size() > 1; ++last.fold) {
-      finalists = best_of(last, (finalists.size() + 1) / 2);
-      train(finalists, last);
-    }
+    const Numbers best = best_of(last, num_measured_again(finalists.size()));
+    last.fold = 1;
+    train(best, last);
   }
 
   // Adds a plan to the candidates and its number to `fresh`, unless it is one of them.
@@ -237,7 +233,7 @@ class PlanSearch {
     if (has_plan_ && trial.iteration == 2) has_plan_();
     result_.trials.push_back(trial);
     result_.steps += trial.steps;
-    // The search for the best length is no rung.
+    // The training that finds the length does not belong to a rung.
     if (trial.iteration > 1) scores_[trial.steps][trial.candidate].push_back(trial.fitness);
   }
 
@@ -337,7 +333,7 @@ double expected_trainings(const SearchOptions& options, std::size_t num_rules) {
 SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks,
                           const std::function<void()>& has_plan) {
-  BET_CHECK(options.finalists > 0 && options.folds > 0, "a search needs at least one finalist");
+  BET_CHECK(options.finalists > 0, "a search needs at least one finalist");
   return PlanSearch(sampler, trainer, store, options, hooks, has_plan).run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "plan/plan_sampler.h"
@@ -14,14 +15,14 @@ namespace bet {
 struct SearchOptions {
   std::uint32_t num_plans = 32;  // tried in addition to the rules
   std::uint32_t finalists = 3;   // plans of the last rung, in addition to the best rule
-  std::uint32_t folds = 2;       // of the last rung, each for half as many plans
   std::uint64_t seed = 1;
   bool only_stored = false;  // train nothing: end with what is in the store
 };
 
 struct SearchResult {
-  std::vector<Trial> trials;      // every training, in order
-  std::size_t chosen = 0;         // of `trials`: one of the plan that is best
+  std::vector<Trial> trials;  // every training, in order
+  // Of `trials`: one of the plan that is best. None if it was stopped before it measured a plan.
+  std::optional<std::size_t> chosen;
   std::uint64_t num_planned = 0;  // trainings of a search that is not cut short
   std::uint64_t steps = 0;        // of all trainings together
   bool stopped = false;           // by the hook
@@ -37,7 +38,7 @@ double expected_trainings(const SearchOptions& options, std::size_t num_rules);
 //
 // Every training is stored before the next begins. Resumes from the trainings in `store`, to the
 // same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave
-// a plan; a search that is stopped earlier throws Interrupted.
+// a plan.
 SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,
                           const SearchOptions& options, const TrainingHooks& hooks,
                           const std::function<void()>& has_plan = {});

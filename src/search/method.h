@@ -41,12 +41,17 @@ struct MethodInput {
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
   StateFile state;                         // the file where a method keeps its own state
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
-  Effort effort = Effort::kNormal;
   RunFiles files = {};           // of the run, for what a method keeps in addition to `state`
   bool resumes = false;          // a run that was interrupted
   bool continue_search = false;  // resume a search that was cut short, not what follows it
   // Called once a stop would leave a plan to retrain; may be empty.
   std::function<void()> has_plan = {};
+
+  // Of methods that measure plans one by one. Once retraining has begun the search is over, however
+  // short it was cut: the state on disk belongs to the plans that were best then.
+  bool search_is_over() const;
+  // Removes what was made of the search so far, as if the run had been killed in its search.
+  void discard_retraining() const;
 };
 
 struct Proposal {

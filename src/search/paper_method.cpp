@@ -48,36 +48,24 @@ std::vector<Option<MethodOptions>> options_of_search() {
               [](auto& o) -> auto& { return o.selection; })};
 }
 
-// Probes have the paper's batches and rates, whatever schedule the retraining has.
-Schedule probe_schedule(const MethodOptions& options, const RetrainingOptions& training,
-                        std::uint64_t interactions, std::uint32_t users) {
-  return finetune_schedule(named_schedule("paper", training.model.backbone), interactions, users,
-                           options.finetune_epochs.value());
-}
-
-SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& training,
+SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& /*training*/,
                          const Split& split) {
-  const Schedule probe = probe_schedule(options, training, split.counts().train, split.num_users());
+  const Schedule probe = finetune_schedule(split.counts().train, options.finetune_epochs.value());
   return {.steps = static_cast<double>(options.iterations.value() * probe.max_steps),
           .plans = options.retrain_top.value()};
 }
 
-// How many plans the search measures. Once retraining has begun it is over, however short it was
-// cut: the state on disk belongs to the plans that were best then.
+// How many plans the search measures.
 std::uint32_t iterations_to_make(const MethodInput& input, const RunStore& store) {
   const std::uint32_t asked = input.options.iterations.value();
   const auto stored = static_cast<std::uint32_t>(store.trials(input.shape).size());
   if (input.continue_search) {
     BET_CHECK(stored < asked, input.files.folder.string(), ": its search is complete (", stored,
               " of ", asked, " plans)");
-    // What was made of the search so far: without it this is a run that was killed in the search.
-    std::filesystem::remove(input.files.report());
-    std::filesystem::remove(input.files.checkpoints().retraining());
+    input.discard_retraining();
     return asked;
   }
-  const bool is_over =
-      input.resumes && std::filesystem::exists(input.files.checkpoints().retraining());
-  return is_over ? stored : asked;
+  return input.search_is_over() ? stored : asked;
 }
 
 Proposal propose(const MethodInput& input) {
@@ -92,8 +80,7 @@ Proposal propose(const MethodInput& input) {
                             frequencies.items);
   const ModelParameters theta = full.table.to(input.graph.device());
   const Schedule finetune =
-      probe_schedule(input.options, input.training, input.split.counts().train,
-                     static_cast<std::uint32_t>(input.graph.active_users.size(0)));
+      finetune_schedule(input.split.counts().train, input.options.finetune_epochs.value());
   const Prober prober({input.split, input.graph, input.training.model, finetune, input.hooks},
                       theta, full.validation.score());
   TrainingHooks hooks = input.hooks;
@@ -102,7 +89,7 @@ Proposal propose(const MethodInput& input) {
     if (input.hooks.log) input.hooks.log(text);
   };
   PaperSearchResult searched =
-      search_as_in_paper({sampler, frequencies, input.shape}, prober, store, options, hooks);
+      search_as_in_paper({sampler, frequencies}, prober, store, options, hooks);
   if (searched.population.empty()) throw Interrupted("stopped before the first plan was measured");
 
   Proposal proposal;

@@ -18,7 +18,7 @@ std::unique_ptr<FitnessPredictor> make_predictor(const PaperSearchOptions& optio
     case Selection::kDeepSets:
       return make_deepsets_predictor(space.frequencies, options.seed);
     case Selection::kSimple:
-      return make_simple_predictor(space.shape, options.seed);
+      return make_simple_predictor(space.sampler.shape(), options.seed);
     case Selection::kRandom:
       break;
   }
@@ -61,7 +61,7 @@ class PaperSearch {
               const PaperSearchOptions& options, const TrainingHooks& hooks)
       : space_(space), prober_(prober), store_(store), options_(options), hooks_(hooks) {
     // Line 1: the predictor and the population; both resume from what is stored.
-    result_.population = store.trials(space.shape);
+    result_.population = store.trials(space.sampler.shape());
   }
 
   PaperSearchResult run() {

@@ -30,7 +30,6 @@ struct PaperSearchResult {
 struct SearchSpace {
   const PlanSampler& sampler;
   const Frequencies& frequencies;
-  const TableShape& shape;
 };
 
 // The paper's Algorithm 1 from line 3 on: probes one plan an iteration and lets the predictor learn

@@ -7,21 +7,13 @@
 
 namespace bet {
 
-Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interactions,
-                           std::uint32_t num_users, std::uint32_t epochs) {
+Schedule finetune_schedule(std::uint64_t num_interactions, std::uint32_t epochs) {
   BET_CHECK(epochs > 0, "probes must be finetuned for at least one epoch");
-  Schedule schedule = training;
-  const std::uint64_t entries = training.entries_for(num_users);
+  Schedule schedule = named_schedule("paper");
+  const std::uint64_t entries = schedule.batch_size;
   const std::uint64_t steps_of_epoch = (num_interactions + entries - 1) / entries;
-  if (training.linear) {
-    // Large batches: so few steps would leave even the best plans far from where they end.
-    constexpr std::uint64_t kLeastSteps = 40;
-    schedule.learning_rate = training.learning_rate / 2;
-    schedule.max_steps = std::max((epochs * num_interactions + entries - 1) / entries, kLeastSteps);
-  } else {
-    schedule.decay = 0.98;  // BET paper, Section 4.3
-    schedule.max_steps = epochs * steps_of_epoch;
-  }
+  schedule.decay = 0.98;  // BET paper, Section 4.3
+  schedule.max_steps = epochs * steps_of_epoch;
   return schedule;
 }
 

@@ -8,10 +8,9 @@
 
 namespace bet {
 
-// The schedule of a probe's finetuning: batches and optimiser of the training's schedule, and as
-// many steps as `epochs` passes over the training interactions take.
-Schedule finetune_schedule(const Schedule& training, std::uint64_t num_interactions,
-                           std::uint32_t num_users, std::uint32_t epochs);
+// The schedule of a probe's finetuning: the paper's batches and rates, whatever schedule the
+// retraining has, and as many steps as `epochs` passes over the training interactions take.
+Schedule finetune_schedule(std::uint64_t num_interactions, std::uint32_t epochs);
 
 // Measures plans: each probe starts from the pretrained model under the plan's mask, is finetuned
 // for a fixed number of steps with fresh Adam state, and measured on all validation users. Every

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "train/loss_choice.h"
+#include "train/trained_scores.h"
 
 namespace bet {
 
@@ -82,16 +83,8 @@ std::vector<double> RungTrainer::scores(std::span<const SizePlan* const> plans, 
     model.losses.push_back(training.loss);
     copies.push_back(*plans[i]);
   }
-  const std::vector<TrainingResult> trained =
-      train_steps({data.split(context_), graph, model, schedule, hooks(part_done)}, copies);
-  std::vector<double> scores;
-  if (trained[0].stopped) return scores;
-  const auto ranks = make_backbone(model, graph);
-  for (const TrainingResult& one : trained) {
-    const Ranking ranking = ranks->ranking(one.table.to(graph.device()));
-    scores.push_back(data.evaluator->measure(ranking.vectors, ranking.models[0]).score());
-  }
-  return scores;
+  return trained_scores({data.split(context_), graph, model, schedule, hooks(part_done)}, copies,
+                        *data.evaluator);
 }
 
 std::size_t RungTrainer::group_size(std::span<const SizePlan* const> plans) {
@@ -110,7 +103,7 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
                              const BackboneKind& backbone, std::uint64_t length,
                              std::uint64_t steps) {
   ShortTraining training = {schedule.of_length(steps), for_length(loss, length, steps)};
-  if (!backbone.weights.empty()) return training;
+  if (!backbone.weights.empty() || !schedule.linear) return training;
   const double factor = static_cast<double>(length) / static_cast<double>(steps);
   if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
     training.loss.temperature /= std::max(1.0, factor / 2);

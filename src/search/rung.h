@@ -17,8 +17,6 @@ namespace bet {
 struct Rung {
   std::uint64_t steps = 0;
   std::uint32_t fold = 0;  // other folds hold out other items and begin from other values
-
-  bool operator==(const Rung&) const = default;
 };
 
 // Trains plans for a search and measures them. Models are trained at the density that the final one
@@ -64,7 +62,8 @@ class RungTrainer {
 // The schedule and the loss of a short training that ranks plans as one of `length` steps does
 // (docs/studies/rungs.md). The rate of BPR is higher, and the temperature of a softmax lower, than
 // would be best for the short training itself: so plans that learn slowly come as far as they do in
-// the whole one. Dense weights bear no higher rate.
+// the whole one. Dense weights bear no higher rate, and neither does a schedule whose rate does not
+// fall to zero at its end.
 struct ShortTraining {
   Schedule schedule;
   LossOptions loss;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "train/evaluator.h"
+#include "train/trained_scores.h"
 
 namespace bet {
 namespace {
@@ -42,16 +42,11 @@ std::vector<LossTrial> try_losses(const TrainingContext& context, const SizePlan
   ModelOptions options = context.model;
   options.losses.assign(losses.begin(), losses.end());
   const std::vector<SizePlan> plans(losses.size(), plan);
-  const std::vector<TrainingResult> trained =
-      train_steps({context.split, context.graph, options, context.schedule, context.hooks}, plans);
-  if (trained[0].stopped) return {};
-  const auto backbone = make_backbone(options, context.graph);
   const Evaluator evaluator(context.split, HeldOut::kValidation, context.graph);
+  const std::vector<double> scores = trained_scores(
+      {context.split, context.graph, options, context.schedule, context.hooks}, plans, evaluator);
   std::vector<LossTrial> trials;
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    const Ranking ranking = backbone->ranking(trained[i].table.to(context.graph.device()));
-    trials.push_back({losses[i], evaluator.measure(ranking.vectors, ranking.models[0]).score()});
-  }
+  for (std::size_t i = 0; i < scores.size(); ++i) trials.push_back({losses[i], scores[i]});
   return trials;
 }
 

@@ -21,8 +21,9 @@ LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::
 // `context`: which should be as dense as those of the training (denser_split). Trains the plan by
 // BPR, by the usual softmax with half, once and twice its temperature, and by cosines, each by a
 // decay of its own, and takes the best on validation; BPR where none is clearly better. Half the
-// steps decide where rows are wide. Takes the choice from `cache`, if that has one, and leaves it
-// there; an empty path: no cache. hooks.save is not used: an interrupted choice begins again.
+// steps decide where rows are wide or the training is long. Takes the choice from `cache`, if that
+// has one, and leaves it there; an empty path: no cache. hooks.save is not used: an interrupted
+// choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
                        const StateFile& cache);
 

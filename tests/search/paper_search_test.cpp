@@ -40,7 +40,7 @@ struct Toy {
                            const TrainingHooks& hooks = {}) const {
     RunStore store(path, "toy");
     const Prober measures = prober();
-    return search_as_in_paper({sampler, frequencies, shape}, measures, store, options, hooks);
+    return search_as_in_paper({sampler, frequencies}, measures, store, options, hooks);
   }
 };
 
@@ -161,12 +161,9 @@ TEST(Prober, IsRepeatableStartsFromTheFullModelAndLeavesItAlone) {
 }
 
 TEST(FinetuneSchedule, MakesItsEpochs) {
-  const Schedule paper = finetune_schedule(named_schedule("paper"), 520'962, 29'858, 10);
+  const Schedule paper = finetune_schedule(520'962, 10);
   EXPECT_EQ(paper.max_steps, 530U);
   EXPECT_DOUBLE_EQ(paper.rate_after(200), 0.03 * 0.98);
-  const Schedule fast = finetune_schedule(named_schedule("fast"), 520'962, 29'858, 5);
-  EXPECT_EQ(fast.max_steps, 40U);
-  EXPECT_EQ(fast.pool, kPool);
 }
 
 TEST(PaperSearch, FillsThePopulationAndEveryPlanKeepsTheBudget) {
