@@ -122,7 +122,8 @@ Split make_split(Interactions&& interactions, std::uint32_t num_items, SplitKind
   return split;
 }
 
-Split denser_split(const Split& split, std::uint64_t seed) {
+Split denser_split(const Split& split, std::uint64_t seed, std::uint32_t fold) {
+  BET_CHECK(fold < kFolds, "fold ", fold, " of ", kFolds);
   Split denser;
   denser.num_items_ = split.num_items_;
   denser.items_.grow_to(split.items_.size());
@@ -137,13 +138,17 @@ Split denser_split(const Split& split, std::uint64_t seed) {
     const std::size_t train = split.train(user).size();
     const std::span<ItemId> validation = row.subspan(train);
     RandomStream random(seed, "denser split", user);
-    // A third on average, also where a user has one or two.
-    const std::size_t held = (validation.size() + random.below(3)) / 3;
-    choose_to_front(validation, validation.size() - held, random);
-    const auto cut = row.end() - static_cast<std::ptrdiff_t>(held);
+    // Dealt out in turn, from a random fold on: a third on average, also where a user has one or
+    // two.
+    const std::uint32_t first = random.below(kFolds);
+    choose_to_front(validation, validation.size(), random);
+    auto cut = row.end() - static_cast<std::ptrdiff_t>(validation.size());
+    for (std::size_t i = 0; i < validation.size(); ++i) {
+      if ((first + i) % kFolds != fold) std::swap(*cut++, validation[i]);
+    }
     std::sort(row.begin(), cut);
     std::sort(cut, row.end());
-    denser.validation_begin_[user] = split.test_begin_[user] - held;
+    denser.validation_begin_[user] = begin + static_cast<std::uint64_t>(cut - row.begin());
   }
   return denser;
 }

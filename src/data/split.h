@@ -57,7 +57,7 @@ class Split {
  private:
   friend Split make_split(Interactions&& interactions, std::uint32_t num_items, SplitKind kind,
                           std::uint64_t seed);
-  friend Split denser_split(const Split& split, std::uint64_t seed);
+  friend Split denser_split(const Split& split, std::uint64_t seed, std::uint32_t fold);
 
   std::span<const ItemId> range(std::uint64_t begin, std::uint64_t end) const {
     return items_.span().subspan(begin, end - begin);
@@ -84,8 +84,10 @@ inline Split make_split(Dataset&& dataset, SplitKind kind, std::uint64_t seed) {
 
 // The same interactions, with two thirds of each user's validation part, at random, in train: what
 // is best for a model depends on how many interactions it is trained on, so that choices for one
-// trained on train and validation are made here. Test stays as it is.
-Split denser_split(const Split& split, std::uint64_t seed);
+// trained on train and validation are made here. Each of the three folds holds out another third;
+// together they hold out all of it. Test stays as it is.
+inline constexpr std::uint32_t kFolds = 3;
+Split denser_split(const Split& split, std::uint64_t seed, std::uint32_t fold = 0);
 
 // A note for the user where the data has a test part of its own that this kind of split does not
 // use; else empty.

@@ -12,11 +12,11 @@ LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to) {
 }
 
 std::string loss_text(const LossOptions& loss) {
-  std::string text = "bpr";
+  std::string text(loss_name(loss.kind));
   if (loss.kind == LossKind::kSoftmax) {
     char number[32];
     std::snprintf(number, sizeof(number), "%.3g", loss.temperature);
-    text = std::string("softmax, temperature ") + number;
+    text += std::string(", temperature ") + number;
   }
   return text + (loss.score == ScoreKind::kCosine ? ", of cosines" : "");
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/score_kind.h"
 #include "kernels/kernels.h"
@@ -26,6 +27,10 @@ struct LossTrial {
 // A loss that suits trainings of `from` steps, for trainings of `to` steps: the temperature of a
 // softmax of dot products is in proportion to them.
 LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
+
+constexpr std::string_view loss_name(LossKind kind) {
+  return kind == LossKind::kSoftmax ? "softmax" : "bpr";
+}
 
 // "softmax, temperature 4.9" or "bpr", with ", of cosines" where that is so.
 std::string loss_text(const LossOptions& loss);

@@ -73,6 +73,7 @@ FitReport::MeasuredPlan measured_plan(const Trial& trial) {
           .item_kept = origin.item_kept,
           .steps = trial.steps,
           .fold = trial.fold,
+          .loss = trial.loss,
           .largest_size = trial.sampled.plan.largest_size(),
           .seconds = trial.seconds};
 }
@@ -204,7 +205,8 @@ class FitRun {
                       full_ && same_schedule ? &*full_ : nullptr);
     const RetrainingResult result = retrain_plans(
         {split_, *graph_, retraining_.model, retraining_.schedule, hooks}, retraining_.final_part,
-        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()}, loss_search());
+        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()},
+        loss_search(proposal));
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
     options_ = with_loss(options_, result.loss);
@@ -212,9 +214,9 @@ class FitRun {
     finish(result.table);
   }
 
-  LossSearch loss_search() const {
+  LossSearch loss_search(const Proposal& proposal) const {
     if (options_.loss != LossSetting::kAuto) return {};
-    return {true, options_.cache,
+    return {true, proposal.loss, options_.cache,
             str_cat("loss 1\n", pretrained_identity(options_, report_.data.hash),
                     "\nfinal part = ", static_cast<int>(retraining_.final_part))};
   }

@@ -28,8 +28,10 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
   const MethodKind& method = method_of(resolved);
   const RetrainingOptions training = retraining_options(search_options(resolved));
   const double columns = plan_columns(resolved.dim, share);
+  const RetrainingOptions retraining = retraining_options(resolved);
   const double search_steps = static_cast<double>(training.schedule.max_steps);
-  const double steps = static_cast<double>(retraining_options(resolved).schedule.max_steps);
+  const double steps = static_cast<double>(retraining.schedule.max_steps);
+  const bool chooses = resolved.loss == LossSetting::kAuto;
   std::vector<Phase> phases;
   double plans = 1;
   if (!nothing_to_cut) {
@@ -37,7 +39,7 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
       phases.push_back({kPretrain, "full-size model", search_steps * resolved.dim});
     }
     if (method.expected_work != nullptr) {
-      const SearchWork work = method.expected_work(resolved.search, training, split);
+      const SearchWork work = method.expected_work(resolved.search, retraining, chooses, split);
       phases.push_back({kSearch, "search", work.steps * columns});
       plans = work.plans;
     } else if (method.trains) {
@@ -45,11 +47,11 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
     }
   }
   phases.push_back({kTrain, "training", plans * steps * columns});
-  if (resolved.loss == LossSetting::kAuto) {
+  if (chooses && (nothing_to_cut || !method.chooses_loss)) {
     phases.push_back({kLoss, "choice of the loss", kLossWork * steps * columns});
   }
   // A loss that was chosen has a training of its own.
-  if (resolved.final_part != TrainingPart::kTrain || resolved.loss == LossSetting::kAuto) {
+  if (resolved.final_part != TrainingPart::kTrain || chooses) {
     phases.push_back({kFinal, "final training", steps * columns});
   }
   return phases;

@@ -62,6 +62,7 @@ struct FitReport {
     double item_kept = 1;
     std::uint64_t steps = 0;
     std::uint32_t fold = 0;
+    LossOptions loss;
     std::uint32_t largest_size = 0;
     double seconds = 0;
   };

@@ -95,6 +95,19 @@ FitReport::Used used_from(const Json& json) {
           precision_at(json)};
 }
 
+Json loss_json(const LossOptions& loss) {
+  Json json = {{"kind", loss_name(loss.kind)}};
+  if (loss.kind == LossKind::kSoftmax) json["temperature"] = loss.temperature;
+  json["score"] = score_name(loss.score);
+  return json;
+}
+
+LossOptions loss_from(const Json& json) {
+  return {json.at("kind") == "softmax" ? LossKind::kSoftmax : LossKind::kBpr,
+          json.value("temperature", 1.0),
+          json.at("score") == "cosine" ? ScoreKind::kCosine : ScoreKind::kDot};
+}
+
 Json trial_json(const FitReport::MeasuredPlan& trial) {
   return {{"iteration", trial.iteration},
           {"strategy", trial.strategy},
@@ -109,6 +122,7 @@ Json trial_json(const FitReport::MeasuredPlan& trial) {
           {"item_kept", trial.item_kept},
           {"steps", trial.steps},
           {"fold", trial.fold},
+          {"loss", loss_json(trial.loss)},
           {"largest_size", trial.largest_size},
           {"seconds", trial.seconds}};
 }
@@ -127,21 +141,9 @@ FitReport::MeasuredPlan trial_from(const Json& json) {
           .item_kept = json.value("item_kept", 1.0),
           .steps = json.value("steps", std::uint64_t{0}),
           .fold = json.value("fold", 0U),
+          .loss = json.contains("loss") ? loss_from(json["loss"]) : LossOptions(),
           .largest_size = json.at("largest_size"),
           .seconds = json.at("seconds")};
-}
-
-Json loss_json(const LossOptions& loss) {
-  Json json = {{"kind", loss.kind == LossKind::kSoftmax ? "softmax" : "bpr"}};
-  if (loss.kind == LossKind::kSoftmax) json["temperature"] = loss.temperature;
-  json["score"] = kScoreNames[static_cast<std::size_t>(loss.score)];
-  return json;
-}
-
-LossOptions loss_from(const Json& json) {
-  return {json.at("kind") == "softmax" ? LossKind::kSoftmax : LossKind::kBpr,
-          json.value("temperature", 1.0),
-          json.at("score") == "cosine" ? ScoreKind::kCosine : ScoreKind::kDot};
 }
 
 Json loss_choice_json(const FitReport::Loss& loss) {

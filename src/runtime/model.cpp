@@ -303,7 +303,7 @@ Model::Summary Model::summary() const {
   Summary summary;
   summary.backbone = header.traits().name;
   summary.serving = kServingNames[static_cast<std::size_t>(header.serving)];
-  summary.score = kScoreNames[static_cast<std::size_t>(header.score)];
+  summary.score = score_name(header.score);
   summary.precision = precision_name(header.precision);
   summary.layout = kLayoutNames[static_cast<std::size_t>(header.layout)];
   summary.file_bytes = impl_->file_bytes_;

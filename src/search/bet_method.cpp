@@ -50,12 +50,13 @@ SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
           .seed = seed};
 }
 
-SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& training,
-                         const Split& /*split*/) {
-  const std::size_t rules = sided_shares(find_backbone(training.model.backbone).uses_graph).size() +
-                            kFrequencyExponents.size();
-  return {.steps = static_cast<double>(training.schedule.max_steps) *
-                   expected_trainings(search_options(options, 0), rules)};
+SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& retraining,
+                         bool choose_loss, const Split& /*split*/) {
+  const BackboneKind& backbone = find_backbone(retraining.model.backbone);
+  const std::size_t rules = sided_shares(backbone.uses_graph).size() + kFrequencyExponents.size();
+  const std::size_t losses = choose_loss ? num_losses_to_try(backbone) : 1;
+  return {.steps = static_cast<double>(retraining.schedule.max_steps) *
+                   expected_trainings(search_options(options, 0), rules, losses)};
 }
 
 Proposal propose(const MethodInput& input) {
@@ -84,6 +85,7 @@ Proposal propose(const MethodInput& input) {
   proposal.trials = std::move(searched.trials);
   proposal.trial_of_plan = {*searched.chosen};
   proposal.plans = {proposal.trials[*searched.chosen].sampled.plan};
+  if (input.choose_loss) proposal.loss = searched.loss;
   proposal.planned_trials = searched.stopped ? searched.num_planned : proposal.trials.size();
   proposal.trainings = proposal.trials.size();
   proposal.steps = searched.steps;
@@ -101,6 +103,7 @@ const MethodKind kBet = {.name = "bet",
                          .empty_with_graph = true,
                          .trains = true,
                          .by_trials = true,
+                         .chooses_loss = true,
                          .propose = propose,
                          .options = options_of_search,
                          .set_defaults = set_defaults,

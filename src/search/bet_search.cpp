@@ -30,28 +30,29 @@ constexpr std::uint64_t kFirst = 16;
 constexpr std::uint64_t kLast = 2;
 constexpr std::uint64_t kLeastSteps = 50;
 
-// How many of the best of `count` finalists are measured on another fold as well: the fewer are
-// left, the surer must be which is better. None where that would leave no choice.
-std::size_t num_measured_again(std::size_t count) { return count > 2 ? (count + 1) / 2 : 0; }
+// Of the losses that are best for the first finalist, tried with the others; and of plans that are
+// measured on all folds.
+constexpr std::size_t kLosses = 2;
+constexpr std::size_t kLastPlans = 2;
 
-std::uint64_t num_last_trainings(const SearchOptions& options) {
-  const std::size_t finalists = options.finalists + 1;
-  return finalists + num_measured_again(finalists);
+std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_losses) {
+  const std::size_t on_one_fold = num_losses + options.finalists * std::min(num_losses, kLosses);
+  return on_one_fold + kLastPlans * (kFolds - 1);
 }
 
 std::string trial_text(const Trial& trial) {
-  char text[256];
+  char text[320];
   const PlanOrigin& origin = trial.sampled.origin;
-  std::snprintf(text, sizeof(text),
-                "training %u  plan %llu, %s  %llu steps, fold %u  score %.5f  users %.3f of the "
-                "budget, %s %.3f of %.2f / %s %.3f of %.2f  largest size %u  %.2f s",
-                trial.iteration, static_cast<unsigned long long>(trial.candidate),
-                std::string(strategy_name(trial.strategy)).c_str(),
-                static_cast<unsigned long long>(trial.steps), trial.fold, trial.fitness,
-                origin.user_share, std::string(family_name(origin.user_family)).c_str(),
-                origin.user_shape, origin.user_kept,
-                std::string(family_name(origin.item_family)).c_str(), origin.item_shape,
-                origin.item_kept, trial.sampled.plan.largest_size(), trial.seconds);
+  std::snprintf(
+      text, sizeof(text),
+      "training %u  plan %llu, %s  %s, %llu steps, fold %u  score %.5f  users %.3f of the "
+      "budget, %s %.3f of %.2f / %s %.3f of %.2f  largest size %u  %.2f s",
+      trial.iteration, static_cast<unsigned long long>(trial.candidate),
+      std::string(strategy_name(trial.strategy)).c_str(), loss_text(trial.loss).c_str(),
+      static_cast<unsigned long long>(trial.steps), trial.fold, trial.fitness, origin.user_share,
+      std::string(family_name(origin.user_family)).c_str(), origin.user_shape, origin.user_kept,
+      std::string(family_name(origin.item_family)).c_str(), origin.item_shape, origin.item_kept,
+      trial.sampled.plan.largest_size(), trial.seconds);
   return text;
 }
 
@@ -85,22 +86,29 @@ class PlanSearch {
     SampledPlan sampled;
     Strategy strategy = Strategy::kRule;
   };
-  using Numbers = std::vector<std::size_t>;  // of candidates
+  // A candidate, and which of the losses that it may have (RungTrainer::losses).
+  struct Choice {
+    std::size_t number = 0;
+    std::size_t loss = 0;
+    auto operator<=>(const Choice&) const = default;
+  };
+  using Choices = std::vector<Choice>;
 
   void search() {
     for (SampledPlan& rule : rule_plans(sampler_)) {
       candidates_.push_back({std::move(rule), Strategy::kRule});
     }
     num_rules_ = candidates_.size();
-    expected_ = expected_trainings(options_, num_rules_);
+    num_losses_ = trainer_.losses(candidates_.front().sampled.plan, 1).size();
+    expected_ = expected_trainings(options_, num_rules_, num_losses_);
     find_length();
     plan_work();
     const Rung first = {rung_steps(kFirst)};
-    Numbers fresh(candidates_.size());
-    std::iota(fresh.begin(), fresh.end(), 0U);
+    Choices fresh;
+    for (std::size_t rule = 0; rule < num_rules_; ++rule) fresh.push_back(first_choice(rule));
     train(fresh, first);
     for (std::uint32_t made = 0; made < options_.num_plans;) {
-      const Numbers parents = best_of(first, kParents);
+      const Choices parents = best_of(first, kParents);
       const double reach = kFirstReach * std::pow(kLastReach / kFirstReach,
                                                   static_cast<double>(made) / options_.num_plans);
       const bool none_drawn = made == 0;
@@ -110,28 +118,50 @@ class PlanSearch {
         if (none_drawn || made % kDrawnOneIn == 0) {
           add_fresh(sampler_.draw_any(options_.seed, made), Strategy::kRandom, fresh);
         } else {
-          const PlanOrigin& parent = candidates_[parents[made % parents.size()]].sampled.origin;
-          add_fresh(sampler_.draw_near(parent, reach, options_.seed, made), Strategy::kNearBest,
-                    fresh);
+          const Choice& parent = parents[made % parents.size()];
+          add_fresh(sampler_.draw_near(candidates_[parent.number].sampled.origin, reach,
+                                       options_.seed, made),
+                    Strategy::kNearBest, fresh);
         }
       }
       train(fresh, first);
     }
-    Numbers finalists = best_of(first, options_.finalists);
+    Choices finalists = best_of(first, options_.finalists);
     add_best_rule(first, finalists);
     Rung last = {rung_steps(kLast)};
-    train(finalists, last);
-    const Numbers best = best_of(last, num_measured_again(finalists.size()));
-    last.fold = 1;
-    train(best, last);
+    train_finalists(finalists, last);
+    const Choices best = best_of(last, kLastPlans);
+    // One alone is chosen already.
+    if (best.size() < 2) return;
+    for (last.fold = 1; last.fold < kFolds; ++last.fold) train(best, last);
+  }
+
+  Choice first_choice(std::size_t number) const { return {number, trainer_.first_loss()}; }
+
+  // The first of them by all losses, the others by those that are best for it.
+  void train_finalists(const Choices& finalists, const Rung& rung) {
+    const std::size_t number = finalists.front().number;
+    Choices losses;
+    for (std::size_t loss = 0; loss < num_losses_; ++loss) losses.push_back({number, loss});
+    train(losses, rung);
+    std::ranges::stable_sort(losses, std::greater<>(),
+                             [&](const Choice& one) { return score_of(rung.steps, one); });
+    if (losses.size() > kLosses) losses.resize(kLosses);
+    Choices others;
+    for (const Choice& finalist : std::span(finalists).subspan(1)) {
+      for (const Choice& best : losses) others.push_back({finalist.number, best.loss});
+    }
+    // Losses of a kind stand together: they are trained side by side.
+    std::ranges::stable_sort(others, {}, &Choice::loss);
+    train(others, rung);
   }
 
   // Adds a plan to the candidates and its number to `fresh`, unless it is one of them.
-  void add_fresh(SampledPlan sampled, Strategy strategy, Numbers& fresh) {
+  void add_fresh(SampledPlan sampled, Strategy strategy, Choices& fresh) {
     const bool known = std::ranges::any_of(
         candidates_, [&](const Candidate& other) { return other.sampled.plan == sampled.plan; });
     if (known) return;
-    fresh.push_back(candidates_.size());
+    fresh.push_back(first_choice(candidates_.size()));
     candidates_.push_back({std::move(sampled), strategy});
   }
 
@@ -140,9 +170,9 @@ class PlanSearch {
   void find_length() {
     if (!stored_.empty()) {
       const Trial& known = stored_.front();
-      check_is(known, 0, {known.steps});
+      check_is(known, 0, {known.steps}, LossOptions());
       length_ = known.steps;
-      note(known);
+      note(known, {});
       return;
     }
     if (options_.only_stored) throw Stopped();
@@ -158,7 +188,7 @@ class PlanSearch {
                          .fitness = best->score,
                          .seconds = watch.seconds(),
                          .steps = length_};
-    add(std::span(&trial, 1));
+    add(std::span(&trial, 1), Choices(1));
   }
 
   std::uint64_t rung_steps(std::uint64_t part) const {
@@ -168,124 +198,135 @@ class PlanSearch {
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
   // process: a group is stored as a whole, since scores depend, in their last bits, on who is
   // trained beside whom.
-  void train(Numbers numbers, const Rung& rung) {
+  void train(Choices choices, const Rung& rung) {
     // On small data several rungs have the same length.
-    std::erase_if(numbers, [&](std::size_t number) {
-      return !trained_.insert({rung.steps, rung.fold, number}).second;
+    std::erase_if(choices, [&](const Choice& choice) {
+      return !trained_.insert({rung.steps, rung.fold, choice}).second;
     });
-    std::vector<const SizePlan*> plans;
-    for (const std::size_t number : numbers) plans.push_back(&candidates_[number].sampled.plan);
-    for (std::size_t begin = 0; begin < numbers.size();) {
-      const std::size_t count = RungTrainer::group_size(std::span(plans).subspan(begin));
-      train_group(std::span(numbers).subspan(begin, count), std::span(plans).subspan(begin, count),
-                  rung);
+    std::vector<PlanAndLoss> trained;
+    for (const Choice& choice : choices) {
+      const SizePlan& plan = candidates_[choice.number].sampled.plan;
+      trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss]});
+    }
+    for (std::size_t begin = 0; begin < choices.size();) {
+      const std::size_t count = RungTrainer::group_size(std::span(trained).subspan(begin));
+      train_group(std::span(choices).subspan(begin, count),
+                  std::span(trained).subspan(begin, count), rung);
       begin += count;
     }
   }
 
-  void train_group(std::span<const std::size_t> numbers, std::span<const SizePlan* const> plans,
+  void train_group(std::span<const Choice> choices, std::span<const PlanAndLoss> trained,
                    const Rung& rung) {
     const std::size_t known = result_.trials.size();
     if (known < stored_.size()) {
-      BET_CHECK(known + numbers.size() <= stored_.size(), "run.db ends within trainings ",
-                known + 1, " to ", known + numbers.size(), ", which were made side by side");
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        check_is(stored_[known + i], numbers[i], rung);
-        note(stored_[known + i]);
+      BET_CHECK(known + choices.size() <= stored_.size(), "run.db ends within trainings ",
+                known + 1, " to ", known + choices.size(), ", which were made side by side");
+      for (std::size_t i = 0; i < choices.size(); ++i) {
+        check_is(stored_[known + i], choices[i].number, rung, trained[i].loss);
+        note(stored_[known + i], choices[i]);
       }
       return;
     }
     if (options_.only_stored) throw Stopped();
     const Stopwatch watch;
     const double work =
-        static_cast<double>(numbers.size() * rung.steps) / static_cast<double>(length_);
+        static_cast<double>(choices.size() * rung.steps) / static_cast<double>(length_);
     const std::vector<double> scores =
-        trainer_.scores(plans, rung, length_, [&](double part) { report(part * work); });
+        trainer_.scores(trained, rung, length_, [&](double part) { report(part * work); });
     if (scores.empty()) throw Stopped();
     std::vector<Trial> trials;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const Candidate& candidate = candidates_[numbers[i]];
-      trials.push_back({static_cast<std::uint32_t>(known + i + 1), candidate.strategy, numbers[i],
-                        candidate.sampled, std::nullopt, scores[i],
-                        watch.seconds() / static_cast<double>(numbers.size()), rung.steps,
-                        rung.fold});
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const Candidate& candidate = candidates_[choices[i].number];
+      trials.push_back({.iteration = static_cast<std::uint32_t>(known + i + 1),
+                        .strategy = candidate.strategy,
+                        .candidate = choices[i].number,
+                        .sampled = candidate.sampled,
+                        .predicted = std::nullopt,
+                        .fitness = scores[i],
+                        .seconds = watch.seconds() / static_cast<double>(choices.size()),
+                        .steps = rung.steps,
+                        .fold = rung.fold,
+                        .loss = trained[i].loss});
     }
-    add(trials);
+    add(trials, choices);
   }
 
-  void check_is(const Trial& stored, std::size_t number, const Rung& rung) const {
+  void check_is(const Trial& stored, std::size_t number, const Rung& rung,
+                const LossOptions& loss) const {
     BET_CHECK(stored.candidate == number && stored.steps == rung.steps &&
-                  stored.fold == rung.fold &&
+                  stored.fold == rung.fold && stored.loss == loss &&
                   stored.sampled.plan == candidates_[number].sampled.plan,
               "run.db: training ", stored.iteration, " is not the one that this search makes");
   }
 
-  void add(std::span<const Trial> trials) {
+  void add(std::span<const Trial> trials, std::span<const Choice> choices) {
     store_.add(trials);
-    for (const Trial& trial : trials) {
-      if (hooks_.log) hooks_.log(trial_text(trial));
-      note(trial);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (hooks_.log) hooks_.log(trial_text(trials[i]));
+      note(trials[i], choices[i]);
     }
     report();
   }
 
-  void note(const Trial& trial) {
+  void note(const Trial& trial, const Choice& choice) {
     if (has_plan_ && trial.iteration == 2) has_plan_();
     result_.trials.push_back(trial);
+    choices_.push_back(choice);
     result_.steps += trial.steps;
     // The training that finds the length does not belong to a rung.
-    if (trial.iteration > 1) scores_[trial.steps][trial.candidate].push_back(trial.fitness);
+    if (trial.iteration > 1) scores_[trial.steps][choice].push_back(trial.fitness);
   }
 
-  double score_of(std::uint64_t steps, std::size_t number) const {
-    const auto& rung = scores_.at(steps);
-    const auto found = rung.find(number);
-    if (found == rung.end()) return -1;
-    return std::accumulate(found->second.begin(), found->second.end(), 0.0) /
-           static_cast<double>(found->second.size());
+  double score_of(std::uint64_t steps, const Choice& choice) const {
+    const std::vector<double>& scores = scores_.at(steps).at(choice);
+    return std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
   }
 
-  // The best candidates of a rung, best first, and the earlier among equals.
-  Numbers best_of(const Rung& rung, std::size_t count) const {
-    Numbers numbers;
-    for (const auto& [number, scores] : scores_.at(rung.steps)) numbers.push_back(number);
-    std::ranges::stable_sort(numbers, std::greater<>(),
-                             [&](std::size_t n) { return score_of(rung.steps, n); });
-    if (numbers.size() > count) numbers.resize(count);
-    return numbers;
+  // The best candidates of a rung, each by its best loss, best first, and the earlier among equals.
+  Choices best_of(const Rung& rung, std::size_t count) const {
+    Choices all;
+    for (const auto& [choice, scores] : scores_.at(rung.steps)) all.push_back(choice);
+    std::ranges::stable_sort(all, std::greater<>(),
+                             [&](const Choice& one) { return score_of(rung.steps, one); });
+    Choices best;
+    for (const Choice& choice : all) {
+      if (best.size() == count) break;
+      const bool known = std::ranges::find(best, choice.number, &Choice::number) != best.end();
+      if (!known) best.push_back(choice);
+    }
+    return best;
   }
 
-  // The best rule of a rung, unless a rule is among `numbers` already.
-  void add_best_rule(const Rung& rung, Numbers& numbers) const {
-    const auto is_rule = [&](std::size_t number) { return number < num_rules_; };
-    if (std::ranges::any_of(numbers, is_rule)) return;
-    const Numbers all = best_of(rung, candidates_.size());
+  // The best rule of a rung, unless a rule is among `choices` already.
+  void add_best_rule(const Rung& rung, Choices& choices) const {
+    const auto is_rule = [&](const Choice& choice) { return choice.number < num_rules_; };
+    if (std::ranges::any_of(choices, is_rule)) return;
+    const Choices all = best_of(rung, candidates_.size());
     const auto best = std::ranges::find_if(all, is_rule);
-    if (best != all.end()) numbers.push_back(*best);
+    if (best != all.end()) choices.push_back(*best);
   }
 
-  // Of the longest rung that measured anything, and of its plans that were measured on most folds,
-  // the one of the highest mean score.
+  // Of the longest rung that measured anything, and of its plans and losses that were measured on
+  // most folds, those of the highest mean score.
   void choose() {
     const auto& [steps, rung] = *scores_.rbegin();
-    std::size_t best = rung.begin()->first;
-    for (const auto& [number, scores] : rung) {
+    Choice best = rung.begin()->first;
+    for (const auto& [choice, scores] : rung) {
       const std::size_t folds = rung.at(best).size();
       const bool is_better =
-          scores.size() == folds && score_of(steps, number) > score_of(steps, best);
-      if (scores.size() > folds || is_better) best = number;
+          scores.size() == folds && score_of(steps, choice) > score_of(steps, best);
+      if (scores.size() > folds || is_better) best = choice;
     }
-    for (std::size_t i = result_.trials.size(); i-- > 1;) {
-      if (result_.trials[i].candidate == best) {
-        result_.chosen = i;
-        return;
-      }
-    }
+    const auto last = std::find(choices_.rbegin(), choices_.rend(), best);
+    result_.chosen = static_cast<std::size_t>(choices_.rend() - last) - 1;
+    const SizePlan& plan = candidates_[best.number].sampled.plan;
+    result_.loss = trainer_.losses(plan, trainer_.whole_length())[best.loss];
   }
 
   // What a search that is not cut short makes, once it knows its length.
   void plan_work() {
-    const auto in_last = static_cast<double>(num_last_trainings(options_));
+    const auto in_last = static_cast<double>(num_last_trainings(options_, num_losses_));
     const auto in_first = static_cast<double>(num_rules_ + options_.num_plans);
     result_.num_planned = 1 + static_cast<std::uint64_t>(in_first + in_last);
     expected_ = 1 + (in_first * static_cast<double>(rung_steps(kFirst)) +
@@ -314,20 +355,23 @@ class PlanSearch {
   const std::function<void()>& has_plan_;
   std::vector<Trial> stored_;  // by earlier processes
   std::vector<Candidate> candidates_;
-  std::size_t num_rules_ = 0;  // the first candidates
-  std::uint64_t length_ = 0;   // best for this data
-  double expected_ = 0;        // trainings of the whole length
-  std::set<std::tuple<std::uint64_t, std::uint32_t, std::size_t>> trained_;  // steps, fold, number
-  // By steps of a rung and candidate: scores by fold.
-  std::map<std::uint64_t, std::map<std::size_t, std::vector<double>>> scores_;
+  std::size_t num_rules_ = 0;   // the first candidates
+  std::size_t num_losses_ = 0;  // that a plan may have
+  std::uint64_t length_ = 0;    // best for this data
+  double expected_ = 0;         // trainings of the whole length
+  std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
+  // By steps of a rung: scores by fold.
+  std::map<std::uint64_t, std::map<Choice, std::vector<double>>> scores_;
+  std::vector<Choice> choices_;  // by trial
   SearchResult result_;
 };
 
 }  // namespace
 
-double expected_trainings(const SearchOptions& options, std::size_t num_rules) {
+double expected_trainings(const SearchOptions& options, std::size_t num_rules,
+                          std::size_t num_losses) {
   return 1 + static_cast<double>(num_rules + options.num_plans) / kFirst +
-         static_cast<double>(num_last_trainings(options)) / kLast;
+         static_cast<double>(num_last_trainings(options, num_losses)) / kLast;
 }
 
 SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,

@@ -23,18 +23,23 @@ struct SearchResult {
   std::vector<Trial> trials;  // every training, in order
   // Of `trials`: one of the plan that is best. None if it was stopped before it measured a plan.
   std::optional<std::size_t> chosen;
+  LossOptions loss;               // of the chosen plan, in a training of the whole length
   std::uint64_t num_planned = 0;  // trainings of a search that is not cut short
   std::uint64_t steps = 0;        // of all trainings together
   bool stopped = false;           // by the hook
 };
 
-// How many trainings, in steps of the whole length, a search makes, for the progress line.
-double expected_trainings(const SearchOptions& options, std::size_t num_rules);
+// How much a search trains, in trainings of the whole length, for the progress line; `num_losses`
+// that it chooses among.
+double expected_trainings(const SearchOptions& options, std::size_t num_rules,
+                          std::size_t num_losses);
 
 // Searches for the plan that is best when it is trained: successive halving over real trainings
 // (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained
-// briefly; then plans near the best so far, nearer each time; then the best of all, and the best
-// rule, longer, and the best of these on other folds as well.
+// briefly; then plans near the best so far, nearer each time. The best of all and the best rule are
+// trained longer: the first by every loss that there is a choice of, the others by the two that
+// were best for it, because which plan is better depends on the loss. The two best plans, each by
+// its best loss, are measured on the other folds as well, so that all of validation decides.
 //
 // Every training is stored before the next begins. Resumes from the trainings in `store`, to the
 // same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave

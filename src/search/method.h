@@ -55,7 +55,9 @@ struct MethodInput {
 };
 
 struct Proposal {
-  std::vector<SizePlan> plans;           // at least one; validation chooses
+  std::vector<SizePlan> plans;  // at least one; validation chooses
+  // Of its plan, in a training of the whole length, where the method chooses among losses as well.
+  std::optional<LossOptions> loss = {};
   std::vector<std::string> labels = {};  // by plan: what sets it apart from the others; or empty
   std::uint64_t trainings = 0;           // of the search: models, the full-size one not counted,
   std::uint64_t steps = 0;               // and their steps
@@ -89,6 +91,7 @@ struct MethodKind {
   // Measures plans one by one (Proposal::trials): stopped before the first, it has none to propose,
   // and a search that was cut short can be continued.
   bool by_trials = false;
+  bool chooses_loss = false;  // Proposal::loss, with --loss auto
   Proposal (*propose)(const MethodInput& input) = nullptr;
   // Its rows of the table of options; null: it has none.
   std::vector<Option<MethodOptions>> (*options)() = nullptr;
@@ -96,8 +99,8 @@ struct MethodKind {
   void (*set_defaults)(MethodOptions& options, Effort effort,
                        const BackboneKind& backbone) = nullptr;
   // Null: not known.
-  SearchWork (*expected_work)(const MethodOptions& options, const RetrainingOptions& training,
-                              const Split& split) = nullptr;
+  SearchWork (*expected_work)(const MethodOptions& options, const RetrainingOptions& retraining,
+                              bool choose_loss, const Split& split) = nullptr;
 };
 
 // All of them, in the order of docs/methods.md.

@@ -48,8 +48,8 @@ std::vector<Option<MethodOptions>> options_of_search() {
               [](auto& o) -> auto& { return o.selection; })};
 }
 
-SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& /*training*/,
-                         const Split& split) {
+SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& /*retraining*/,
+                         bool /*choose_loss*/, const Split& split) {
   const Schedule probe = finetune_schedule(split.counts().train, options.finetune_epochs.value());
   return {.steps = static_cast<double>(options.iterations.value() * probe.max_steps),
           .plans = options.retrain_top.value()};

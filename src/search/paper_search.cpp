@@ -150,6 +150,7 @@ class PaperSearch {
     trial.fitness = *fitness;
     trial.seconds = watch.seconds();
     trial.steps = prober_.steps();
+    trial.loss = prober_.loss();
     return true;
   }
 

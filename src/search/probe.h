@@ -28,6 +28,7 @@ class Prober {
   std::optional<double> fitness(const SizePlan& plan, const std::function<bool()>& stop) const;
 
   // Of one probe.
+  LossOptions loss() const { return model_.losses_of(1)[0]; }
   std::uint64_t steps() const { return finetune_.max_steps; }
 
  private:

@@ -23,16 +23,17 @@ constexpr const char* kSchema = R"(
     user_kept REAL NOT NULL, item_kept REAL NOT NULL,
     predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL,
     steps INTEGER NOT NULL, fold INTEGER NOT NULL, sizes BLOB NOT NULL,
+    loss TEXT NOT NULL, temperature REAL NOT NULL, score TEXT NOT NULL,
     checksum INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS predictor (
     id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL,
     checksum INTEGER NOT NULL);
-  PRAGMA user_version = 2;
+  PRAGMA user_version = 3;
   COMMIT;
 )";
 
 // That of the tables above, which are there with it or not at all.
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 
 class Statement {
  public:
@@ -162,6 +163,9 @@ std::int64_t checksum_of(const Trial& trial, std::string_view sizes) {
   sum.add(static_cast<std::int64_t>(trial.steps));
   sum.add(std::int64_t{trial.fold});
   sum.add(sizes);
+  sum.add(loss_name(trial.loss.kind));
+  sum.add(trial.loss.temperature);
+  sum.add(score_name(trial.loss.score));
   return sum.value();
 }
 
@@ -233,7 +237,8 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
   Statement rows(database_.get(), path_,
                  "SELECT iteration, strategy, candidate, user_share, user_family, item_family, "
                  "user_shape, item_shape, user_kept, item_kept, predicted, fitness, seconds, "
-                 "steps, fold, sizes, checksum FROM trial ORDER BY iteration");
+                 "steps, fold, sizes, loss, temperature, score, checksum FROM trial "
+                 "ORDER BY iteration");
   while (rows.step()) {
     const PlanOrigin origin = {.user_share = rows.real(3),
                                .user_family = parse_family(rows.text(4), path_),
@@ -242,6 +247,10 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
                                .item_shape = rows.real(7),
                                .user_kept = rows.real(8),
                                .item_kept = rows.real(9)};
+    const LossOptions loss = {
+        value_named(rows.text(16), {LossKind::kBpr, LossKind::kSoftmax}, loss_name, path_),
+        rows.real(17),
+        value_named(rows.text(18), {ScoreKind::kDot, ScoreKind::kCosine}, score_name, path_)};
     std::optional<double> predicted;
     if (!rows.is_null(10)) predicted = rows.real(10);
     trials.push_back({static_cast<std::uint32_t>(rows.integer(0)),
@@ -252,8 +261,9 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
                       rows.real(11),
                       rows.real(12),
                       static_cast<std::uint64_t>(rows.integer(13)),
-                      static_cast<std::uint32_t>(rows.integer(14))});
-    check(rows.integer(16), checksum_of(trials.back(), rows.blob(15)),
+                      static_cast<std::uint32_t>(rows.integer(14)),
+                      loss});
+    check(rows.integer(19), checksum_of(trials.back(), rows.blob(15)),
           str_cat("trial ", trials.back().iteration));
   }
   return trials;
@@ -290,7 +300,8 @@ void RunStore::add(std::span<const Trial> trials, std::span<const double> predic
 
 void RunStore::insert(const Trial& trial) {
   Statement row(database_.get(), path_,
-                "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                "?, ?, ?)");
   const PlanOrigin& origin = trial.sampled.origin;
   row.bind(1, std::int64_t{trial.iteration});
   row.bind(2, strategy_name(trial.strategy));
@@ -309,7 +320,10 @@ void RunStore::insert(const Trial& trial) {
   row.bind(15, std::int64_t{trial.fold});
   const std::string sizes = sizes_blob(trial.sampled.plan);
   row.bind_blob(16, sizes.data(), sizes.size());
-  row.bind(17, checksum_of(trial, sizes));
+  row.bind(17, loss_name(trial.loss.kind));
+  row.bind(18, trial.loss.temperature);
+  row.bind(19, score_name(trial.loss.score));
+  row.bind(20, checksum_of(trial, sizes));
   row.step();
 }
 

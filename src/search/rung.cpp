@@ -16,11 +16,11 @@ struct RungTrainer::Fold {
 
   Fold(const TrainingContext& context, TrainingPart final_part, std::uint32_t number)
       : model(context.model) {
-    model.seed += number;
     if (final_part != TrainingPart::kTrain) {
-      denser = denser_split(context.split, model.seed);
+      denser = denser_split(context.split, model.seed, number);
       denser_graph = make_graph(*denser, TrainingPart::kTrain).to(context.graph.device());
     }
+    model.seed += number;
     evaluator.emplace(split(context), HeldOut::kValidation, graph(context));
   }
 
@@ -62,39 +62,49 @@ std::optional<LengthByBpr> RungTrainer::length(const SizePlan& plan, const PartD
       plan);
 }
 
-std::vector<double> RungTrainer::scores(std::span<const SizePlan* const> plans, const Rung& rung,
-                                        std::uint64_t length, const PartDone& part_done) {
-  const Fold& data = fold(rung.fold);
-  const Graph& graph = data.graph(context_);
-  ModelOptions model = data.model;
-  const BackboneKind& backbone = find_backbone(model.backbone);
-  const std::vector<LossOptions> given = model.losses_of(plans.size());
-  model.losses.clear();
-  Schedule schedule;
-  std::vector<SizePlan> copies;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    LossOptions loss = for_length(given[i], context_.schedule.max_steps, length);
-    if (choose_loss_) {
-      loss = backbone.weights.empty() ? usual_loss(*plans[i], backbone, length) : LossOptions();
-    }
-    const ShortTraining training =
-        short_training(context_.schedule, loss, backbone, length, rung.steps);
-    schedule = training.schedule;
-    model.losses.push_back(training.loss);
-    copies.push_back(*plans[i]);
-  }
-  return trained_scores({data.split(context_), graph, model, schedule, hooks(part_done)}, copies,
-                        *data.evaluator);
+std::vector<LossOptions> RungTrainer::losses(const SizePlan& plan, std::uint64_t steps) const {
+  if (choose_loss_) return losses_to_try(plan, find_backbone(context_.model.backbone), steps);
+  return {for_length(context_.model.losses_of(1)[0], context_.schedule.max_steps, steps)};
 }
 
-std::size_t RungTrainer::group_size(std::span<const SizePlan* const> plans) {
+std::size_t RungTrainer::first_loss() const {
+  if (!choose_loss_) return 0;
+  return find_backbone(context_.model.backbone).weights.empty() ? kTriedUsual : kTriedBpr;
+}
+
+std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, const Rung& rung,
+                                        std::uint64_t length, const PartDone& part_done) {
+  const Fold& data = fold(rung.fold);
+  ModelOptions model = data.model;
+  const BackboneKind& backbone = find_backbone(model.backbone);
+  model.losses.clear();
+  // Plans that are trained side by side have one schedule, and so one kind of loss.
+  Schedule schedule;
+  std::vector<SizePlan> plans;
+  for (const PlanAndLoss& one : trained) {
+    const ShortTraining training =
+        short_training(context_.schedule, one.loss, backbone, length, rung.steps);
+    schedule = training.schedule;
+    model.losses.push_back(training.loss);
+    plans.push_back(*one.plan);
+  }
+  return trained_scores(
+      {data.split(context_), data.graph(context_), model, schedule, hooks(part_done)}, plans,
+      *data.evaluator);
+}
+
+std::size_t RungTrainer::group_size(std::span<const PlanAndLoss> trained) {
   // Enough columns to fill the vectors of a CPU and a GPU, and not much more memory than a table of
   // full width.
   constexpr std::uint32_t kColumns = 256;
+  const LossOptions& first = trained.front().loss;
   std::uint32_t columns = 0;
   std::size_t count = 0;
-  while (count < plans.size() && (count == 0 || columns + plans[count]->width() <= kColumns)) {
-    columns += plans[count++]->width();
+  for (const PlanAndLoss& one : trained) {
+    columns += one.plan->width();
+    const bool is_alike = one.loss.kind == first.kind && one.loss.score == first.score;
+    if (count > 0 && (columns > kColumns || !is_alike)) break;
+    ++count;
   }
   return count;
 }
@@ -107,7 +117,7 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
   const double factor = static_cast<double>(length) / static_cast<double>(steps);
   if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
     training.loss.temperature /= std::max(1.0, factor / 2);
-  } else {
+  } else if (loss.kind == LossKind::kBpr) {
     training.schedule.learning_rate *= factor;
   }
   return training;

@@ -16,18 +16,37 @@ namespace bet {
 // A level of the search's measurements: plans trained from scratch, the shorter the more there are.
 struct Rung {
   std::uint64_t steps = 0;
-  std::uint32_t fold = 0;  // other folds hold out other items and begin from other values
+  std::uint32_t fold = 0;  // of kFolds; others hold out other items and begin from other values
 };
+
+// What is trained: a plan, by a loss that suits a whole training.
+struct PlanAndLoss {
+  const SizePlan* plan = nullptr;
+  LossOptions loss;
+};
+
+// The loss of a training in a rung, and its schedule.
+struct ShortTraining {
+  Schedule schedule;
+  LossOptions loss;
+};
+
+// A short training that ranks plans as one of `length` steps does (docs/studies/rungs.md). The rate
+// of BPR is higher, and the temperature of a softmax lower, than would be best for the short
+// training itself: so plans that learn slowly come as far as they do in the whole one. Dense
+// weights bear no higher rate, and neither does a schedule whose rate does not fall to zero at its
+// end.
+ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
+                             const BackboneKind& backbone, std::uint64_t length,
+                             std::uint64_t steps);
 
 // Trains plans for a search and measures them. Models are trained at the density that the final one
 // will have: on train and two thirds of validation, measured on the rest (denser_split), or, for
-// `--final train`, on train alone. All plans of a rung see the same batches. One thread.
+// `--final train`, on train alone. All plans of a fold see the same batches. One thread.
 class RungTrainer {
  public:
   // The context is that of the retraining: its graph is the one of train, its schedule has the
-  // whole length. With `choose_loss` plans are trained by their usual loss (usual_loss), or, where
-  // the backbone has dense weights, by BPR: it ranks plans as their best loss does, and depends on
-  // no temperature.
+  // whole length. With `choose_loss` plans are trained by any of losses_to_try().
   RungTrainer(const TrainingContext& context, TrainingPart final_part, bool choose_loss);
   ~RungTrainer();
 
@@ -37,16 +56,22 @@ class RungTrainer {
   // How long this plan is best trained, as a share of the schedule. None if hooks.stop ended it.
   std::optional<LengthByBpr> length(const SizePlan& plan, const PartDone& part_done = {});
 
-  // Scores by plan, trained side by side; `length` is the best length of a whole training, which
-  // shorter rungs imitate. Empty if hooks.stop ended it.
-  std::vector<double> scores(std::span<const SizePlan* const> plans, const Rung& rung,
+  // The losses of a whole training of `steps` steps that a plan may have, and which of them
+  // compares plans before their best is known: the usual one, or BPR where the backbone has dense
+  // weights, since it ranks plans there as their best loss does and depends on no temperature.
+  std::vector<LossOptions> losses(const SizePlan& plan, std::uint64_t steps) const;
+  std::size_t first_loss() const;
+
+  // Scores, trained side by side; `length` is the best length of a whole training, which shorter
+  // rungs imitate. Empty if hooks.stop ended it.
+  std::vector<double> scores(std::span<const PlanAndLoss> trained, const Rung& rung,
                              std::uint64_t length, const PartDone& part_done = {});
 
   // Steps of the schedule.
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
-  // How many of the first of these plans are trained side by side.
-  static std::size_t group_size(std::span<const SizePlan* const> plans);
+  // How many of the first of these are trained side by side.
+  static std::size_t group_size(std::span<const PlanAndLoss> trained);
 
  private:
   struct Fold;
@@ -58,18 +83,5 @@ class RungTrainer {
   bool choose_loss_;
   std::vector<std::unique_ptr<Fold>> folds_;
 };
-
-// The schedule and the loss of a short training that ranks plans as one of `length` steps does
-// (docs/studies/rungs.md). The rate of BPR is higher, and the temperature of a softmax lower, than
-// would be best for the short training itself: so plans that learn slowly come as far as they do in
-// the whole one. Dense weights bear no higher rate, and neither does a schedule whose rate does not
-// fall to zero at its end.
-struct ShortTraining {
-  Schedule schedule;
-  LossOptions loss;
-};
-ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
-                             const BackboneKind& backbone, std::uint64_t length,
-                             std::uint64_t steps);
 
 }  // namespace bet

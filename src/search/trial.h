@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "model/loss_options.h"
 #include "plan/plan_sampler.h"
 
 namespace bet {
@@ -39,6 +40,8 @@ struct Trial {
   double seconds = 0;       // that it took; of plans trained side by side, each one's part
   std::uint64_t steps = 0;  // of the training or the probe
   std::uint32_t fold = 0;   // bet: which third of validation was held out (search/rung.h)
+  // bet: that a training of the best length would have; bet-paper: of the probe.
+  LossOptions loss = {};
 };
 
 }  // namespace bet

@@ -21,20 +21,6 @@ constexpr double kCosineTemperature = 0.14;
 constexpr std::uint32_t kWide = 32;
 constexpr std::uint64_t kLong = 400;
 
-// The losses to try: first those of dot products, which are trained side by side.
-std::vector<LossOptions> candidates(const SizePlan& plan, const BackboneKind& backbone,
-                                    std::uint64_t steps) {
-  const LossOptions usual = usual_loss(plan, backbone, steps);
-  std::vector<LossOptions> losses = {LossOptions()};
-  for (const double factor : {0.5, 1.0, 2.0}) {
-    losses.push_back({LossKind::kSoftmax, factor * usual.temperature});
-  }
-  if (backbone.dot_product) {
-    losses.push_back({LossKind::kSoftmax, kCosineTemperature, ScoreKind::kCosine});
-  }
-  return losses;
-}
-
 // Trains the plan by each of these losses, which have one kind of score, side by side, to the end
 // of the schedule. Empty if hooks.stop ended it.
 std::vector<LossTrial> try_losses(const TrainingContext& context, const SizePlan& plan,
@@ -62,6 +48,21 @@ LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::
       {LossKind::kSoftmax, backbone.fast.temperature * std::sqrt(std::max(row_params, 1.0))},
       kSteps, steps);
 }
+
+std::vector<LossOptions> losses_to_try(const SizePlan& plan, const BackboneKind& backbone,
+                                       std::uint64_t steps) {
+  const LossOptions usual = usual_loss(plan, backbone, steps);
+  std::vector<LossOptions> losses = {LossOptions()};
+  for (const double factor : {0.5, 1.0, 2.0}) {
+    losses.push_back({LossKind::kSoftmax, factor * usual.temperature});
+  }
+  if (backbone.dot_product) {
+    losses.push_back({LossKind::kSoftmax, kCosineTemperature, ScoreKind::kCosine});
+  }
+  return losses;
+}
+
+std::size_t num_losses_to_try(const BackboneKind& backbone) { return backbone.dot_product ? 5 : 4; }
 
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
                        const StateFile& cache) {
@@ -98,7 +99,8 @@ LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std
   const TrainingContext trying = {context.split, context.graph, context.model, schedule, hooks};
   LossChoice choice;
   choice.loss = usual_loss(plan, backbone, steps);
-  const std::vector<LossOptions> all = candidates(plan, backbone, length);
+  const std::vector<LossOptions> all = losses_to_try(plan, backbone, length);
+  // Losses of one kind of score are trained side by side.
   const auto cosines = std::ranges::find(all, ScoreKind::kCosine, &LossOptions::score);
   for (const std::span<const LossOptions> group :
        {std::span(all.begin(), cosines), std::span(cosines, all.end())}) {

@@ -17,13 +17,21 @@ struct LossChoice {
 // root of the parameters of a row and with the length of the training (docs/studies/loss.md).
 LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::uint64_t steps);
 
+// The losses that a choice is among, of a training of `steps` steps: BPR, the usual softmax with
+// half, once and twice its temperature, and a softmax of cosines where the backbone has them. In
+// this order; losses of one kind of score stand together.
+std::vector<LossOptions> losses_to_try(const SizePlan& plan, const BackboneKind& backbone,
+                                       std::uint64_t steps);
+std::size_t num_losses_to_try(const BackboneKind& backbone);
+inline constexpr std::size_t kTriedBpr = 0;
+inline constexpr std::size_t kTriedUsual = 2;
+
 // Chooses the loss of a training of `steps` steps of this plan, on the split and the graph of
 // `context`: which should be as dense as those of the training (denser_split). Trains the plan by
-// BPR, by the usual softmax with half, once and twice its temperature, and by cosines, each by a
-// decay of its own, and takes the best on validation; BPR where none is clearly better. Half the
-// steps decide where rows are wide or the training is long. Takes the choice from `cache`, if that
-// has one, and leaves it there; an empty path: no cache. hooks.save is not used: an interrupted
-// choice begins again.
+// each of losses_to_try(), with a decay of its own, and takes the best on validation; BPR where
+// none is clearly better. Half the steps decide where rows are wide or the training is long. Takes
+// the choice from `cache`, if that has one, and leaves it there; an empty path: no cache.
+// hooks.save is not used: an interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
                        const StateFile& cache);
 

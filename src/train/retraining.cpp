@@ -92,7 +92,8 @@ class Retraining {
       restore_choice(*state, result_);
     }
     // A training that was stopped is to be finished soon.
-    if (loss_.choose && !in_final && !result_.interrupted) find_loss();
+    const bool finds_loss = loss_.choose && !loss_.known;
+    if (finds_loss && !in_final && !result_.interrupted) find_loss();
     finish(in_final ? &*state : nullptr);
     Checkpoint final_model;
     save_model(final_model, result_.table);
@@ -118,8 +119,8 @@ class Retraining {
     const Stopwatch watch;
     std::vector<LossOptions> losses = context_.model.losses_of(plans_.size());
     for (std::size_t plan = 0; loss_.choose && plan < plans_.size(); ++plan) {
-      losses[plan] = usual_loss(plans_[plan], find_backbone(context_.model.backbone),
-                                context_.schedule.max_steps);
+      losses[plan] = loss_.known.value_or(usual_loss(
+          plans_[plan], find_backbone(context_.model.backbone), context_.schedule.max_steps));
     }
     ModelOptions options = with_losses(losses);
     if (loss_.choose) options.temperature_steps = context_.schedule.max_steps;
@@ -148,7 +149,7 @@ class Retraining {
     result_.measure_seconds = best->measure_seconds;
   }
 
-  // The usual loss may have been cut short for its temperature alone.
+  // A softmax may have been cut short for its temperature alone.
   void correct_length() {
     TrainingHooks hooks = context_.hooks;
     hooks.save = nullptr;

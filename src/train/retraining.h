@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/run_files.h"
@@ -42,11 +43,13 @@ struct RetrainingResult {
 };
 
 // How the loss of the final training is found: that of the context's model, or, with `choose`, the
-// best for the chosen plan (choose_loss), after each plan was trained by its usual one.
+// best for the chosen plan: `known` from a search that has compared losses too, or found by
+// choose_loss() after each plan was trained by its usual one.
 struct LossSearch {
   bool choose = false;
-  std::filesystem::path cache = {};  // folder; empty: none
-  std::string identity = {};         // of data and options, for the cache
+  std::optional<LossOptions> known = {};  // for as many steps as the schedule has
+  std::filesystem::path cache = {};       // folder; empty: none
+  std::string identity = {};              // of data and options, for the cache
 };
 
 // The folder of a retraining: its state while it runs, then the final model.

@@ -235,7 +235,7 @@ TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   EXPECT_EQ(bet["used"]["params"], bet["budget"]["params"]);
   for (const char* key :
        {"iteration", "strategy", "predicted", "fitness", "user_share", "user_family", "item_family",
-        "user_shape", "item_shape", "user_kept", "item_kept", "steps", "fold"}) {
+        "user_shape", "item_shape", "user_kept", "item_kept", "steps", "fold", "loss"}) {
     EXPECT_TRUE(bet["trials"][0].contains(key)) << key;
   }
   for (const char* method : {"es", "mr"}) {

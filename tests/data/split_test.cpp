@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "data/load.h"
@@ -98,6 +99,9 @@ TEST(DenserSplit, MovesTwoThirdsOfValidationToTrainAndLeavesTest) {
   const Split denser = denser_split(split, 1);
   const Split again = denser_split(split, 1);
   const Split other = denser_split(split, 2);
+  const std::array<Split, kFolds> folds = {denser_split(split, 1), denser_split(split, 1, 1),
+                                           denser_split(split, 1, 2)};
+  EXPECT_THROW(denser_split(split, 1, kFolds), Error);
   bool differs = false;
   for (UserId user = 0; user < split.num_users(); ++user) {
     const auto sorted = [](std::span<const ItemId> items) {
@@ -111,6 +115,12 @@ TEST(DenserSplit, MovesTwoThirdsOfValidationToTrainAndLeavesTest) {
     EXPECT_TRUE(std::ranges::includes(split.validation(user), denser.validation(user)));
     EXPECT_TRUE(std::ranges::equal(denser.validation(user), again.validation(user)));
     differs = differs || !std::ranges::equal(denser.validation(user), other.validation(user));
+    std::vector<ItemId> held;
+    for (std::uint32_t fold = 0; fold < kFolds; ++fold) {
+      const auto third = folds[fold].validation(user);
+      held.insert(held.end(), third.begin(), third.end());
+    }
+    EXPECT_EQ(sorted(held), sorted(split.validation(user))) << "each item in one fold";
   }
   EXPECT_TRUE(differs);
   const double held = static_cast<double>(denser.counts().validation);

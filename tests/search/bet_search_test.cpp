@@ -44,23 +44,27 @@ void expect_same(const SearchResult& a, const SearchResult& b) {
   ASSERT_EQ(a.trials.size(), b.trials.size());
   EXPECT_EQ(a.chosen, b.chosen);
   EXPECT_EQ(a.steps, b.steps);
+  EXPECT_EQ(a.loss, b.loss);
   for (std::size_t i = 0; i < a.trials.size(); ++i) {
     EXPECT_EQ(a.trials[i].candidate, b.trials[i].candidate) << i;
     EXPECT_EQ(a.trials[i].strategy, b.trials[i].strategy) << i;
     EXPECT_EQ(a.trials[i].steps, b.trials[i].steps) << i;
     EXPECT_EQ(a.trials[i].fold, b.trials[i].fold) << i;
+    EXPECT_EQ(a.trials[i].loss, b.trials[i].loss) << i;
     EXPECT_EQ(a.trials[i].fitness, b.trials[i].fitness) << i;
     EXPECT_TRUE(a.trials[i].sampled.plan == b.trials[i].sampled.plan) << i;
     EXPECT_TRUE(a.trials[i].sampled.origin == b.trials[i].sampled.origin) << i;
   }
 }
 
-double mean_score(const SearchResult& result, std::uint64_t candidate, std::uint64_t steps) {
+// Of trainings of the same plan, loss and length.
+double mean_score(const SearchResult& result, const Trial& like) {
   double sum = 0;
   int count = 0;
   for (std::size_t i = 1; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
-    if (trial.candidate != candidate || trial.steps != steps) continue;
+    const bool is_like = trial.candidate == like.candidate && trial.loss == like.loss;
+    if (!is_like || trial.steps != like.steps) continue;
     sum += trial.fitness;
     ++count;
   }
@@ -89,20 +93,25 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
   EXPECT_GE(tried.size(), rules.size() + 8) << "all rules, and nearly all other plans";
   for (std::uint64_t rule = 0; rule < rules.size(); ++rule) EXPECT_TRUE(tried.contains(rule));
 
-  // The chosen plan was in the last rung on both folds, and nothing that was is better.
+  // The chosen plan was in the last rung on all folds, and nothing that was is better.
   const Trial& chosen = result.trials.at(result.chosen.value());
   EXPECT_EQ(chosen.steps, longest);
-  EXPECT_EQ(chosen.fold, 1U);
+  EXPECT_EQ(chosen.fold, kFolds - 1);
   bool has_rule = false;
+  std::set<double> temperatures;  // of the plan that was best before
+  const std::uint64_t first_finalist =
+      std::ranges::find(result.trials, longest, &Trial::steps)->candidate;
   for (std::size_t i = 1; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
     if (trial.steps != longest) continue;
     has_rule = has_rule || trial.strategy == Strategy::kRule;
-    if (trial.fold == 1) {
-      EXPECT_LE(mean_score(result, trial.candidate, longest),
-                mean_score(result, chosen.candidate, longest));
+    if (trial.candidate == first_finalist) temperatures.insert(trial.loss.temperature);
+    if (trial.fold == kFolds - 1) {
+      EXPECT_LE(mean_score(result, trial), mean_score(result, chosen));
     }
   }
+  EXPECT_EQ(temperatures.size(), 5U) << "it is trained by every loss";
+  EXPECT_EQ(for_length(result.loss, toy.schedule.max_steps, result.trials[0].steps), chosen.loss);
   EXPECT_TRUE(has_rule) << "the best rule is a finalist";
 }
 
@@ -209,6 +218,10 @@ TEST(ShortTraining, IsHotterTheShorterItIs) {
   EXPECT_NEAR(bpr.schedule.learning_rate, 8 * schedule.learning_rate, 1e-12);
   EXPECT_EQ(short_training(schedule, {}, find_backbone("ncf"), 400, 50).schedule.learning_rate,
             schedule.learning_rate);
+  const LossOptions cosine = {LossKind::kSoftmax, 0.14, ScoreKind::kCosine};
+  const ShortTraining of_cosines = short_training(schedule, cosine, lightgcn, 400, 50);
+  EXPECT_EQ(of_cosines.loss, cosine);
+  EXPECT_EQ(of_cosines.schedule.learning_rate, schedule.learning_rate);
   const Schedule steady = named_schedule("paper");
   EXPECT_EQ(short_training(steady, {}, lightgcn, 400, 50).schedule.learning_rate,
             steady.learning_rate)
@@ -220,9 +233,16 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   const TableShape wide{toy.split.num_users(), toy.split.num_items(), 128, 0};
   const SizePlan full = full_plan(wide);
   const SizePlan narrow = equal_plan(wide, wide.num_rows() * 20);
-  EXPECT_EQ(RungTrainer::group_size(std::vector<const SizePlan*>{&full, &full, &full}), 2U);
-  EXPECT_EQ(RungTrainer::group_size(std::vector<const SizePlan*>(30, &narrow)), 12U);
-  EXPECT_EQ(RungTrainer::group_size(std::vector<const SizePlan*>{&full}), 1U);
+  using Plans = std::vector<PlanAndLoss>;
+  EXPECT_EQ(RungTrainer::group_size(Plans(3, {&full, {}})), 2U);
+  EXPECT_EQ(RungTrainer::group_size(Plans(30, {&narrow, {}})), 12U);
+  EXPECT_EQ(RungTrainer::group_size(Plans(1, {&full, {}})), 1U);
+  const LossOptions softmax = {LossKind::kSoftmax, 2};
+  const LossOptions hotter = {LossKind::kSoftmax, 1};
+  const LossOptions cosine = {LossKind::kSoftmax, 0.1, ScoreKind::kCosine};
+  EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, softmax}, {&narrow, hotter}}), 2U);
+  EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, softmax}, {&narrow, cosine}}), 1U);
+  EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, {}}, {&narrow, hotter}}), 1U);
 }
 
 }  // namespace
