@@ -1,5 +1,4 @@
 #include "base/error.h"
-#include "plan/rule_plans.h"
 #include "search/bet_search.h"
 #include "search/method.h"
 
@@ -53,10 +52,9 @@ SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
 SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& retraining,
                          bool choose_loss, const Split& /*split*/) {
   const BackboneKind& backbone = find_backbone(retraining.model.backbone);
-  const std::size_t rules = sided_shares(backbone.uses_graph).size() + kFrequencyExponents.size();
   const std::size_t losses = choose_loss ? num_losses_to_try(backbone) : 1;
-  return {.steps = static_cast<double>(retraining.schedule.max_steps) *
-                   expected_trainings(search_options(options, 0), rules, losses)};
+  return {.steps = static_cast<double>(expected_steps(search_options(options, 0), backbone, losses,
+                                                      retraining.schedule.max_steps))};
 }
 
 Proposal propose(const MethodInput& input) {

@@ -25,10 +25,10 @@ constexpr std::size_t kParents = 4;
 constexpr double kFirstReach = 0.3;
 constexpr double kLastReach = 0.1;
 
-// The lengths of the rungs as parts of the best length, and the least of any.
-constexpr std::uint64_t kFirst = 16;
-constexpr std::uint64_t kLast = 2;
-constexpr std::uint64_t kLeastSteps = 50;
+// Steps of the last rung, where plans are compared that differ little.
+std::uint64_t last_steps(const BackboneKind& backbone, std::uint64_t length) {
+  return std::max(length / 2, fewest_ranking_steps(backbone, length));
+}
 
 // Of the losses that are best for the first finalist, tried with the others; and of plans that are
 // measured on all folds.
@@ -100,10 +100,10 @@ class PlanSearch {
     }
     num_rules_ = candidates_.size();
     num_losses_ = trainer_.losses(candidates_.front().sampled.plan, 1).size();
-    expected_ = expected_trainings(options_, num_rules_, num_losses_);
+    plan_work(trainer_.whole_length());
     find_length();
-    plan_work();
-    const Rung first = {rung_steps(kFirst)};
+    plan_work(length_);
+    const Rung first = {fewest_ranking_steps(trainer_.backbone(), length_)};
     Choices fresh;
     for (std::size_t rule = 0; rule < num_rules_; ++rule) fresh.push_back(first_choice(rule));
     train(fresh, first);
@@ -128,7 +128,7 @@ class PlanSearch {
     }
     Choices finalists = best_of(first, options_.finalists);
     add_best_rule(first, finalists);
-    Rung last = {rung_steps(kLast)};
+    Rung last = {last_steps(trainer_.backbone(), length_)};
     train_finalists(finalists, last);
     const Choices best = best_of(last, kLastPlans);
     // One alone is chosen already.
@@ -177,8 +177,9 @@ class PlanSearch {
     }
     if (options_.only_stored) throw Stopped();
     const Stopwatch watch;
-    const std::optional<LengthByBpr> best =
-        trainer_.length(candidates_.front().sampled.plan, [this](double part) { report(part); });
+    const std::optional<LengthByBpr> best = trainer_.length(
+        candidates_.front().sampled.plan,
+        [this](double part) { report(part * static_cast<double>(trainer_.whole_length())); });
     if (!best) throw Stopped();
     length_ = best->steps_of(trainer_.whole_length());
     const Trial trial = {.iteration = 1,
@@ -189,10 +190,6 @@ class PlanSearch {
                          .seconds = watch.seconds(),
                          .steps = length_};
     add(std::span(&trial, 1), Choices(1));
-  }
-
-  std::uint64_t rung_steps(std::uint64_t part) const {
-    return std::max(length_ / part, std::min(length_, kLeastSteps));
   }
 
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
@@ -230,8 +227,7 @@ class PlanSearch {
     }
     if (options_.only_stored) throw Stopped();
     const Stopwatch watch;
-    const double work =
-        static_cast<double>(choices.size() * rung.steps) / static_cast<double>(length_);
+    const auto work = static_cast<double>(choices.size() * rung.steps);
     const std::vector<double> scores =
         trainer_.scores(trained, rung, length_, [&](double part) { report(part * work); });
     if (scores.empty()) throw Stopped();
@@ -324,17 +320,15 @@ class PlanSearch {
     result_.loss = trainer_.losses(plan, trainer_.whole_length())[best.loss];
   }
 
-  // What a search that is not cut short makes, once it knows its length.
-  void plan_work() {
-    const auto in_last = static_cast<double>(num_last_trainings(options_, num_losses_));
-    const auto in_first = static_cast<double>(num_rules_ + options_.num_plans);
-    result_.num_planned = 1 + static_cast<std::uint64_t>(in_first + in_last);
-    expected_ = 1 + (in_first * static_cast<double>(rung_steps(kFirst)) +
-                     in_last * static_cast<double>(rung_steps(kLast))) /
-                        static_cast<double>(length_);
+  // What a search that is not cut short makes.
+  void plan_work(std::uint64_t length) {
+    result_.num_planned =
+        1 + num_rules_ + options_.num_plans + num_last_trainings(options_, num_losses_);
+    expected_ =
+        static_cast<double>(expected_steps(options_, trainer_.backbone(), num_losses_, length));
   }
 
-  // `more`: trainings of the whole length, in addition to those that are noted.
+  // `more`: steps, in addition to those that are noted.
   void report(double more = 0) {
     if (!hooks_.progress) return;
     double best = 0;
@@ -342,9 +336,8 @@ class PlanSearch {
     char detail[80];
     std::snprintf(detail, sizeof(detail), "%zu trainings, best validation score %.4f",
                   result_.trials.size(), best);
-    const double done =
-        length_ == 0 ? 0 : static_cast<double>(result_.steps) / static_cast<double>(length_);
-    hooks_.progress({"search", done + more, expected_, best > 0 ? detail : ""});
+    hooks_.progress(
+        {"search", static_cast<double>(result_.steps) + more, expected_, best > 0 ? detail : ""});
   }
 
   const PlanSampler& sampler_;
@@ -355,10 +348,10 @@ class PlanSearch {
   const std::function<void()>& has_plan_;
   std::vector<Trial> stored_;  // by earlier processes
   std::vector<Candidate> candidates_;
-  std::size_t num_rules_ = 0;   // the first candidates
-  std::size_t num_losses_ = 0;  // that a plan may have
-  std::uint64_t length_ = 0;    // best for this data
-  double expected_ = 0;         // trainings of the whole length
+  std::size_t num_rules_ = 0;                                           // the first candidates
+  std::size_t num_losses_ = 0;                                          // that a plan may have
+  std::uint64_t length_ = 0;                                            // best for this data
+  double expected_ = 0;                                                 // steps
   std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
   // By steps of a rung: scores by fold.
   std::map<std::uint64_t, std::map<Choice, std::vector<double>>> scores_;
@@ -368,10 +361,12 @@ class PlanSearch {
 
 }  // namespace
 
-double expected_trainings(const SearchOptions& options, std::size_t num_rules,
-                          std::size_t num_losses) {
-  return 1 + static_cast<double>(num_rules + options.num_plans) / kFirst +
-         static_cast<double>(num_last_trainings(options, num_losses)) / kLast;
+std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
+                             std::size_t num_losses, std::uint64_t length) {
+  const std::size_t num_rules =
+      sided_shares(backbone.uses_graph).size() + kFrequencyExponents.size();
+  return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
+         num_last_trainings(options, num_losses) * last_steps(backbone, length);
 }
 
 SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,

@@ -29,10 +29,10 @@ struct SearchResult {
   bool stopped = false;           // by the hook
 };
 
-// How much a search trains, in trainings of the whole length, for the progress line; `num_losses`
-// that it chooses among.
-double expected_trainings(const SearchOptions& options, std::size_t num_rules,
-                          std::size_t num_losses);
+// How many steps a search makes whose trainings are best with `length` of them, for the progress
+// line; `num_losses` that it chooses among.
+std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
+                             std::size_t num_losses, std::uint64_t length);
 
 // Searches for the plan that is best when it is trained: successive halving over real trainings
 // (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained

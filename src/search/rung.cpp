@@ -63,27 +63,26 @@ std::optional<LengthByBpr> RungTrainer::length(const SizePlan& plan, const PartD
 }
 
 std::vector<LossOptions> RungTrainer::losses(const SizePlan& plan, std::uint64_t steps) const {
-  if (choose_loss_) return losses_to_try(plan, find_backbone(context_.model.backbone), steps);
+  if (choose_loss_) return losses_to_try(plan, backbone(), steps);
   return {for_length(context_.model.losses_of(1)[0], context_.schedule.max_steps, steps)};
 }
 
 std::size_t RungTrainer::first_loss() const {
   if (!choose_loss_) return 0;
-  return find_backbone(context_.model.backbone).weights.empty() ? kTriedUsual : kTriedBpr;
+  return backbone().weights.empty() ? kTriedUsual : kTriedBpr;
 }
 
 std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, const Rung& rung,
                                         std::uint64_t length, const PartDone& part_done) {
   const Fold& data = fold(rung.fold);
   ModelOptions model = data.model;
-  const BackboneKind& backbone = find_backbone(model.backbone);
   model.losses.clear();
   // Plans that are trained side by side have one schedule, and so one kind of loss.
   Schedule schedule;
   std::vector<SizePlan> plans;
   for (const PlanAndLoss& one : trained) {
     const ShortTraining training =
-        short_training(context_.schedule, one.loss, backbone, length, rung.steps);
+        short_training(context_.schedule, one.loss, backbone(), length, rung.steps);
     schedule = training.schedule;
     model.losses.push_back(training.loss);
     plans.push_back(*one.plan);
@@ -107,6 +106,13 @@ std::size_t RungTrainer::group_size(std::span<const PlanAndLoss> trained) {
     ++count;
   }
   return count;
+}
+
+std::uint64_t fewest_ranking_steps(const BackboneKind& backbone, std::uint64_t length) {
+  const bool dense = !backbone.weights.empty();
+  const std::uint64_t part = dense ? 8 : 16;
+  const std::uint64_t least = dense ? 100 : 50;
+  return std::max(length / part, std::min(length, least));
 }
 
 ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,

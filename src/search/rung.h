@@ -40,6 +40,10 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
                              const BackboneKind& backbone, std::uint64_t length,
                              std::uint64_t steps);
 
+// The fewest steps that rank plans as a training of `length` steps does: a 16th of it and at least
+// 50. With dense weights, which bear no higher rate, an eighth and at least 100.
+std::uint64_t fewest_ranking_steps(const BackboneKind& backbone, std::uint64_t length);
+
 // Trains plans for a search and measures them. Models are trained at the density that the final one
 // will have: on train and two thirds of validation, measured on the rest (denser_split), or, for
 // `--final train`, on train alone. All plans of a fold see the same batches. One thread.
@@ -66,6 +70,8 @@ class RungTrainer {
   // rungs imitate. Empty if hooks.stop ended it.
   std::vector<double> scores(std::span<const PlanAndLoss> trained, const Rung& rung,
                              std::uint64_t length, const PartDone& part_done = {});
+
+  const BackboneKind& backbone() const { return find_backbone(context_.model.backbone); }
 
   // Steps of the schedule.
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }

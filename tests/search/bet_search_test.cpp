@@ -228,6 +228,15 @@ TEST(ShortTraining, IsHotterTheShorterItIs) {
       << "its rate does not fall to zero";
 }
 
+TEST(RankingSteps, AreAPartOfTheLengthAndMoreWithDenseWeights) {
+  const BackboneKind& lightgcn = find_backbone("lightgcn");
+  EXPECT_EQ(fewest_ranking_steps(lightgcn, 1600), 100U);
+  EXPECT_EQ(fewest_ranking_steps(lightgcn, 400), 50U);
+  EXPECT_EQ(fewest_ranking_steps(lightgcn, 30), 30U);
+  EXPECT_EQ(fewest_ranking_steps(find_backbone("ngcf"), 1600), 200U);
+  EXPECT_EQ(fewest_ranking_steps(find_backbone("ngcf"), 400), 100U);
+}
+
 TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   const Toy toy;
   const TableShape wide{toy.split.num_users(), toy.split.num_items(), 128, 0};
