@@ -13,9 +13,9 @@ struct Preset {
 Preset preset_of(Effort effort) {
   switch (effort) {
     case Effort::kQuick:
-      return {12, 2};
+      return {12, 1};
     case Effort::kNormal:
-      return {32, 3};
+      return {24, 2};
     case Effort::kThorough:
       break;
   }

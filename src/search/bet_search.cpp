@@ -30,6 +30,17 @@ std::uint64_t last_steps(const BackboneKind& backbone, std::uint64_t length) {
   return std::max(length / 2, fewest_ranking_steps(backbone, length));
 }
 
+// Steps of the middle rung, the plans in it for each that may become a finalist, and the rules.
+std::uint64_t middle_steps(const BackboneKind& backbone, std::uint64_t length) {
+  return std::max(length / 4, fewest_ranking_steps(backbone, length));
+}
+constexpr std::size_t kMiddlePlans = 3;
+constexpr std::size_t kMiddleRules = 3;
+
+std::size_t num_middle_plans(const SearchOptions& options) {
+  return kMiddlePlans * options.finalists + 1;
+}
+
 // Of the losses that are best for the first finalist, tried with the others; and of plans that are
 // measured on all folds.
 constexpr std::size_t kLosses = 2;
@@ -126,8 +137,12 @@ class PlanSearch {
       }
       train(fresh, first);
     }
-    Choices finalists = best_of(first, options_.finalists);
-    add_best_rule(first, finalists);
+    Choices better = best_of(first, num_middle_plans(options_));
+    add_best_rules(first, kMiddleRules, better);
+    const Rung middle = {middle_steps(trainer_.backbone(), length_)};
+    train(better, middle);
+    Choices finalists = best_of(middle, options_.finalists);
+    add_best_rules(middle, 1, finalists);
     Rung last = {last_steps(trainer_.backbone(), length_)};
     train_finalists(finalists, last);
     const Choices best = best_of(last, kLastPlans);
@@ -181,7 +196,7 @@ class PlanSearch {
         candidates_.front().sampled.plan,
         [this](double part) { report(part * static_cast<double>(trainer_.whole_length())); });
     if (!best) throw Stopped();
-    length_ = best->steps_of(trainer_.whole_length());
+    length_ = best->is_short ? best->length : trainer_.whole_length();
     const Trial trial = {.iteration = 1,
                          .strategy = Strategy::kRule,
                          .sampled = candidates_.front().sampled,
@@ -294,13 +309,17 @@ class PlanSearch {
     return best;
   }
 
-  // The best rule of a rung, unless a rule is among `choices` already.
-  void add_best_rule(const Rung& rung, Choices& choices) const {
+  // Adds the best rules of a rung, so that `count` are among the choices.
+  void add_best_rules(const Rung& rung, std::size_t count, Choices& choices) const {
     const auto is_rule = [&](const Choice& choice) { return choice.number < num_rules_; };
-    if (std::ranges::any_of(choices, is_rule)) return;
-    const Choices all = best_of(rung, candidates_.size());
-    const auto best = std::ranges::find_if(all, is_rule);
-    if (best != all.end()) choices.push_back(*best);
+    auto missing = static_cast<std::ptrdiff_t>(count) - std::ranges::count_if(choices, is_rule);
+    for (const Choice& one : best_of(rung, candidates_.size())) {
+      if (missing <= 0) break;
+      const bool known = std::ranges::find(choices, one.number, &Choice::number) != choices.end();
+      if (!is_rule(one) || known) continue;
+      choices.push_back(one);
+      --missing;
+    }
   }
 
   // Of the longest rung that measured anything, and of its plans and losses that were measured on
@@ -317,13 +336,14 @@ class PlanSearch {
     const auto last = std::find(choices_.rbegin(), choices_.rend(), best);
     result_.chosen = static_cast<std::size_t>(choices_.rend() - last) - 1;
     const SizePlan& plan = candidates_[best.number].sampled.plan;
-    result_.loss = trainer_.losses(plan, trainer_.whole_length())[best.loss];
+    const std::uint64_t whole = trainer_.whole_length();
+    result_.loss = {trainer_.losses(plan, whole)[best.loss], length_ == whole};
   }
 
   // What a search that is not cut short makes.
   void plan_work(std::uint64_t length) {
-    result_.num_planned =
-        1 + num_rules_ + options_.num_plans + num_last_trainings(options_, num_losses_);
+    result_.num_planned = 1 + num_rules_ + options_.num_plans + num_middle_plans(options_) +
+                          kMiddleRules + num_last_trainings(options_, num_losses_);
     expected_ =
         static_cast<double>(expected_steps(options_, trainer_.backbone(), num_losses_, length));
   }
@@ -366,6 +386,7 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
   const std::size_t num_rules =
       sided_shares(backbone.uses_graph).size() + kFrequencyExponents.size();
   return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
+         (num_middle_plans(options) + kMiddleRules) * middle_steps(backbone, length) +
          num_last_trainings(options, num_losses) * last_steps(backbone, length);
 }
 

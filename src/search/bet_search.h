@@ -8,13 +8,14 @@
 #include "plan/plan_sampler.h"
 #include "search/run_store.h"
 #include "search/rung.h"
+#include "train/retraining.h"
 #include "train/training_hooks.h"
 
 namespace bet {
 
 struct SearchOptions {
-  std::uint32_t num_plans = 32;  // tried in addition to the rules
-  std::uint32_t finalists = 3;   // plans of the last rung, in addition to the best rule
+  std::uint32_t num_plans = 24;  // tried in addition to the rules
+  std::uint32_t finalists = 2;   // plans of the last rung, in addition to the best rule
   std::uint64_t seed = 1;
   bool only_stored = false;  // train nothing: end with what is in the store
 };
@@ -23,7 +24,7 @@ struct SearchResult {
   std::vector<Trial> trials;  // every training, in order
   // Of `trials`: one of the plan that is best. None if it was stopped before it measured a plan.
   std::optional<std::size_t> chosen;
-  LossOptions loss;               // of the chosen plan, in a training of the whole length
+  KnownLoss loss;                 // of the chosen plan
   std::uint64_t num_planned = 0;  // trainings of a search that is not cut short
   std::uint64_t steps = 0;        // of all trainings together
   bool stopped = false;           // by the hook
@@ -36,10 +37,11 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 
 // Searches for the plan that is best when it is trained: successive halving over real trainings
 // (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained
-// briefly; then plans near the best so far, nearer each time. The best of all and the best rule are
-// trained longer: the first by every loss that there is a choice of, the others by the two that
-// were best for it, because which plan is better depends on the loss. The two best plans, each by
-// its best loss, are measured on the other folds as well, so that all of validation decides.
+// briefly; then plans near the best so far, nearer each time. The better of them and the best rules
+// are trained longer, the best of these and the best rule longer still: the first by every loss
+// that there is a choice of, the others by the two that were best for it, because which plan is
+// better depends on the loss. The two best plans, each by its best loss, are measured on the other
+// folds as well, so that all of validation decides.
 //
 // Every training is stored before the next begins. Resumes from the trainings in `store`, to the
 // same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave

@@ -56,8 +56,8 @@ struct MethodInput {
 
 struct Proposal {
   std::vector<SizePlan> plans;  // at least one; validation chooses
-  // Of its plan, in a training of the whole length, where the method chooses among losses as well.
-  std::optional<LossOptions> loss = {};
+  // Of its plan, where the method chooses among losses as well.
+  std::optional<KnownLoss> loss = {};
   std::vector<std::string> labels = {};  // by plan: what sets it apart from the others; or empty
   std::uint64_t trainings = 0;           // of the search: models, the full-size one not counted,
   std::uint64_t steps = 0;               // and their steps

@@ -1,14 +1,8 @@
 #include "train/length_by_bpr.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace bet {
-
-std::uint64_t LengthByBpr::steps_of(std::uint64_t whole) const {
-  return std::max<std::uint64_t>(
-      1, static_cast<std::uint64_t>(std::llround(share * static_cast<double>(whole))));
-}
 
 std::optional<LengthByBpr> length_by_bpr(const TrainingContext& context, const SizePlan& plan) {
   ModelOptions model = context.model;
@@ -18,8 +12,8 @@ std::optional<LengthByBpr> length_by_bpr(const TrainingContext& context, const S
       {context.split, context.graph, model, context.schedule.of_length(half), context.hooks},
       std::span(&plan, 1))[0];
   if (trained.stopped) return std::nullopt;
-  return LengthByBpr{static_cast<double>(trained.best_length) / static_cast<double>(half),
-                     trained.steps, trained.validation.score()};
+  return LengthByBpr{trained.best_length, trained.best_length < half, trained.steps,
+                     trained.validation.score()};
 }
 
 }  // namespace bet

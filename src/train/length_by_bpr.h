@@ -7,17 +7,14 @@
 
 namespace bet {
 
-// How long a plan should be trained, by a loss that is not known yet, as a share of the schedule of
-// `context`: the best length by BPR (train/training_length.h), in a training half as long. A
-// softmax of too low a temperature overfits however much data there is, and would be cut short for
-// it; where BPR overfits, data are few. None if hooks.stop ended it.
+// How long a plan should be trained by BPR, which also tells whether data are few: a softmax of too
+// low a temperature overfits however much data there is, BPR does not. Trains half the schedule of
+// `context`, and shorter ones (train/training_length.h). None if hooks.stop ended it.
 struct LengthByBpr {
-  double share = 1;
-  std::uint64_t steps = 0;  // made to find it
-  double score = 0;         // at that length
-
-  // Of a schedule of `whole` steps; at least one.
-  std::uint64_t steps_of(std::uint64_t whole) const;
+  std::uint64_t length = 0;  // the best; half of the schedule's at most
+  bool is_short = false;     // less than that half was best: data are few
+  std::uint64_t steps = 0;   // made to find it
+  double score = 0;          // on validation, at that length
 };
 std::optional<LengthByBpr> length_by_bpr(const TrainingContext& context, const SizePlan& plan);
 

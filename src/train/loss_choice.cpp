@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <type_traits>
 
 #include "base/error.h"
+#include "train/length_by_bpr.h"
 #include "train/trained_scores.h"
 
 namespace bet {
@@ -64,73 +66,143 @@ std::vector<LossOptions> losses_to_try(const SizePlan& plan, const BackboneKind&
 
 std::size_t num_losses_to_try(const BackboneKind& backbone) { return backbone.dot_product ? 5 : 4; }
 
-LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
-                       const StateFile& cache) {
+namespace {
+
+class LossSearcher {
+ public:
+  LossSearcher(const TrainingContext& context, const SizePlan& plan, std::uint64_t usual_length)
+      : context_(context),
+        plan_(plan),
+        backbone_(find_backbone(context.model.backbone)),
+        usual_length_(usual_length) {}
+
+  LossChoice choose() {
+    LossChoice choice = {usual_loss(plan_, backbone_, usual_length_), usual_length_, {}, true};
+    const std::optional<LengthByBpr> bpr = with_length(
+        whole(), whole() / 2,
+        [this](const TrainingContext& context) { return length_by_bpr(context, plan_); });
+    if (!bpr) return choice;
+    note(choice, {LossOptions(), bpr->score});
+    const std::uint64_t length = bpr->is_short ? usual_length_ : whole();
+    const bool wide = row_stride(plan_.width() * backbone_.tables) > kWide;
+    const bool halves = wide || length > kLong;
+    const std::uint64_t tried = std::max<std::uint64_t>(1, halves ? length / 2 : length);
+    if (!try_softmaxes(tried, choice)) return choice;
+    choice.stopped = false;
+    const auto best = std::ranges::max_element(choice.trials, {}, &LossTrial::score);
+    if (best->score > (1 + kClearly) * bpr->score) {
+      choice.loss = for_length(best->loss, tried, length);
+      choice.length = length;
+      return choice;
+    }
+    choice.loss = LossOptions();
+    choice.length = bpr->length;
+    if (!bpr->is_short) try_whole_length(bpr->score, choice);
+    return choice;
+  }
+
+ private:
+  std::uint64_t whole() const { return context_.schedule.max_steps; }
+
+  // Calls `train` with the context of a training by a schedule of this many steps, of which it
+  // makes about `made`, with progress that goes on from training to training.
+  template <typename Train>
+  std::invoke_result_t<Train, const TrainingContext&> with_length(std::uint64_t steps,
+                                                                  std::uint64_t made,
+                                                                  const Train& train) {
+    TrainingHooks hooks = context_.hooks;
+    hooks.save = nullptr;
+    hooks.log = nullptr;
+    if (hooks.progress) {
+      hooks.progress = [this, done = done_](Progress progress) {
+        progress.phase = "loss";
+        // BPR, softmaxes of dot products and of cosines, each for about half the schedule.
+        progress.total = 1.5 * static_cast<double>(whole());
+        progress.done = std::min(done + progress.done, progress.total);
+        context_.hooks.progress(progress);
+      };
+    }
+    done_ += static_cast<double>(made);
+    const Schedule schedule = context_.schedule.of_length(steps);
+    return train(TrainingContext{context_.split, context_.graph, context_.model, schedule, hooks});
+  }
+
+  // False if hooks.stop ended it.
+  bool try_softmaxes(std::uint64_t steps, LossChoice& choice) {
+    const std::vector<LossOptions> all = losses_to_try(plan_, backbone_, steps);
+    // Losses of one kind of score are trained side by side.
+    const auto dots = std::span(all).subspan(kTriedBpr + 1);
+    const auto cosines = std::ranges::find(dots, ScoreKind::kCosine, &LossOptions::score);
+    for (const std::span<const LossOptions> group :
+         {std::span(dots.begin(), cosines), std::span(cosines, dots.end())}) {
+      if (group.empty()) continue;
+      const std::vector<LossTrial> tried = try_side_by_side(steps, group);
+      if (tried.empty()) return false;
+      for (const LossTrial& trial : tried) note(choice, trial);
+    }
+    return true;
+  }
+
+  std::vector<LossTrial> try_side_by_side(std::uint64_t steps,
+                                          std::span<const LossOptions> losses) {
+    return with_length(steps, steps, [&](const TrainingContext& context) {
+      return try_losses(context, plan_, losses);
+    });
+  }
+
+  // Where BPR does not overfit in half the schedule, the whole of it may be better still, or not.
+  void try_whole_length(double score, LossChoice& choice) {
+    const LossOptions bpr;
+    const std::vector<LossTrial> tried = try_side_by_side(whole(), std::span(&bpr, 1));
+    if (tried.empty()) {
+      choice.stopped = true;
+      return;
+    }
+    if (tried[0].score > score) choice.length = whole();
+  }
+
+  void note(LossChoice& choice, const LossTrial& trial) {
+    choice.trials.push_back(trial);
+    if (!context_.hooks.log) return;
+    char score[32];
+    std::snprintf(score, sizeof(score), "%.5f", trial.score);
+    context_.hooks.log("loss " + loss_text(trial.loss) + ": validation score " + score);
+  }
+
+  const TrainingContext& context_;
+  const SizePlan& plan_;
+  const BackboneKind& backbone_;
+  std::uint64_t usual_length_;
+  double done_ = 0;  // steps, for the progress
+};
+
+}  // namespace
+
+LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
+                       std::uint64_t usual_length, const StateFile& cache) {
   const auto log = [&](const std::string& text) {
     if (context.hooks.log) context.hooks.log(text);
   };
-  const BackboneKind& backbone = find_backbone(context.model.backbone);
   if (!cache.path.empty()) {
     try {
       if (const std::optional<Checkpoint> known = cache.read()) {
         log("loss taken from " + cache.path.string());
-        return {load_loss(*known), {}};
+        return {load_loss(*known), static_cast<std::uint64_t>(known->number("length")), {}};
       }
     } catch (const Error& error) {
       log(std::string("the cache was not used: ") + error.what());
     }
   }
-  const bool wide = row_stride(plan.width() * backbone.tables) > kWide;
-  const bool halves = wide || steps > kLong;
-  const std::uint64_t length = std::max<std::uint64_t>(1, halves ? steps / 2 : steps);
-  const Schedule schedule = context.schedule.of_length(length);
-  TrainingHooks hooks = context.hooks;
-  hooks.save = nullptr;
-  hooks.log = nullptr;
-  double done = 0;
-  if (hooks.progress) {
-    hooks.progress = [&](Progress progress) {
-      progress.phase = "loss";
-      progress.done += done;
-      progress.total = 2 * static_cast<double>(length);
-      context.hooks.progress(progress);
-    };
-  }
-  const TrainingContext trying = {context.split, context.graph, context.model, schedule, hooks};
-  LossChoice choice;
-  choice.loss = usual_loss(plan, backbone, steps);
-  const std::vector<LossOptions> all = losses_to_try(plan, backbone, length);
-  // Losses of one kind of score are trained side by side.
-  const auto cosines = std::ranges::find(all, ScoreKind::kCosine, &LossOptions::score);
-  for (const std::span<const LossOptions> group :
-       {std::span(all.begin(), cosines), std::span(cosines, all.end())}) {
-    if (group.empty()) continue;
-    const std::vector<LossTrial> tried = try_losses(trying, plan, group);
-    if (tried.empty()) {
-      choice.stopped = true;
-      return choice;
-    }
-    for (const LossTrial& trial : tried) {
-      char score[32];
-      std::snprintf(score, sizeof(score), "%.5f", trial.score);
-      log("loss " + loss_text(trial.loss) + ": validation score " + score);
-    }
-    choice.trials.insert(choice.trials.end(), tried.begin(), tried.end());
-    done += static_cast<double>(length);
-  }
-  const auto best = std::ranges::max_element(choice.trials, {}, &LossTrial::score);
-  const LossTrial& bpr = choice.trials.front();
-  const bool clearly = best->score > (1 + kClearly) * bpr.score;
-  choice.loss = for_length(clearly ? best->loss : bpr.loss, length, steps);
-  if (!cache.path.empty()) {
-    try {
-      std::filesystem::create_directories(cache.path.parent_path());
-      Checkpoint found;
-      save_loss(found, choice.loss);
-      cache.write(std::move(found));
-    } catch (const std::exception& error) {
-      log(std::string("the cache was not written: ") + error.what());
-    }
+  LossChoice choice = LossSearcher(context, plan, usual_length).choose();
+  if (choice.stopped || cache.path.empty()) return choice;
+  try {
+    std::filesystem::create_directories(cache.path.parent_path());
+    Checkpoint found;
+    save_loss(found, choice.loss);
+    found.numbers["length"] = static_cast<double>(choice.length);
+    cache.write(std::move(found));
+  } catch (const std::exception& error) {
+    log(std::string("the cache was not written: ") + error.what());
   }
   return choice;
 }

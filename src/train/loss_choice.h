@@ -8,7 +8,8 @@
 namespace bet {
 
 struct LossChoice {
-  LossOptions loss;
+  LossOptions loss;               // for as many steps as
+  std::uint64_t length = 0;       // are best for it
   std::vector<LossTrial> trials;  // in the order in which they were made; empty: from the cache
   bool stopped = false;           // by the hook, before all were tried
 };
@@ -26,14 +27,16 @@ std::size_t num_losses_to_try(const BackboneKind& backbone);
 inline constexpr std::size_t kTriedBpr = 0;
 inline constexpr std::size_t kTriedUsual = 2;
 
-// Chooses the loss of a training of `steps` steps of this plan, on the split and the graph of
-// `context`: which should be as dense as those of the training (denser_split). Trains the plan by
-// each of losses_to_try(), with a decay of its own, and takes the best on validation; BPR where
-// none is clearly better. Half the steps decide where rows are wide or the training is long. Takes
-// the choice from `cache`, if that has one, and leaves it there; an empty path: no cache.
-// hooks.save is not used: an interrupted choice begins again.
-LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan, std::uint64_t steps,
-                       const StateFile& cache);
+// Chooses the loss of a plan and how long to train by it, on the split and the graph of `context`:
+// which should be as dense as those of the training (denser_split). Tries BPR at its best length,
+// which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
+// losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
+// was best for the usual one; half of it decides where rows are wide or the training is long. Takes
+// the best on validation; BPR where none is clearly better. Takes the choice from `cache`, if that
+// has one, and leaves it there; an empty path: no cache. hooks.save is not used: an interrupted
+// choice begins again.
+LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
+                       std::uint64_t usual_length, const StateFile& cache);
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as
 // in states of earlier versions.

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
-#include "train/length_by_bpr.h"
 #include "train/parameter_state.h"
 
 namespace bet {
@@ -20,6 +19,7 @@ namespace {
 void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   checkpoint.numbers["fit_train_steps"] = static_cast<double>(result.train_steps);
   checkpoint.numbers["fit_best_length"] = static_cast<double>(result.best_length);
+  checkpoint.numbers["fit_final_length"] = static_cast<double>(result.final_length);
   checkpoint.numbers["fit_chosen"] = static_cast<double>(result.chosen);
   checkpoint.numbers["fit_plans"] = static_cast<double>(result.plan_validation.size());
   checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
@@ -32,6 +32,7 @@ void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
 void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
   result.train_steps = static_cast<std::uint64_t>(checkpoint.number("fit_train_steps"));
   result.best_length = static_cast<std::uint64_t>(checkpoint.number("fit_best_length"));
+  result.final_length = static_cast<std::uint64_t>(checkpoint.number("fit_final_length"));
   result.chosen = static_cast<std::size_t>(checkpoint.number("fit_chosen"));
   result.interrupted = checkpoint.number("fit_interrupted") != 0;
   for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
@@ -119,13 +120,11 @@ class Retraining {
     const Stopwatch watch;
     std::vector<LossOptions> losses = context_.model.losses_of(plans_.size());
     for (std::size_t plan = 0; loss_.choose && plan < plans_.size(); ++plan) {
-      losses[plan] = loss_.known.value_or(usual_loss(
-          plans_[plan], find_backbone(context_.model.backbone), context_.schedule.max_steps));
+      losses[plan] = loss_.known ? loss_.known->loss
+                                 : usual_loss(plans_[plan], find_backbone(context_.model.backbone),
+                                              whole_length());
     }
-    ModelOptions options = with_losses(losses);
-    if (loss_.choose) options.temperature_steps = context_.schedule.max_steps;
-    const std::vector<TrainingResult> trained = train_to_convergence(
-        {context_.split, context_.graph, options, context_.schedule, saving_}, plans_, state);
+    const std::vector<TrainingResult> trained = train_plans(losses, state);
     for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
     const auto best = std::max_element(trained.begin(), trained.end(),
                                        [](const TrainingResult& a, const TrainingResult& b) {
@@ -136,12 +135,11 @@ class Retraining {
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
     result_.interrupted = best->stopped;
-    const bool whole = best->best_length == context_.schedule.max_steps;
-    if (loss_.choose && !whole && !best->stopped) correct_length();
+    result_.final_length =
+        final_length(best->best_length, interactions_of(context_.split, TrainingPart::kTrain));
     result_.loss = losses[result_.chosen];
     if (loss_.choose) {
-      result_.loss =
-          for_length(result_.loss, context_.schedule.max_steps, final_schedule().max_steps);
+      result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
     result_.table = best->table;
     result_.train_seconds = watch.seconds();
@@ -149,19 +147,24 @@ class Retraining {
     result_.measure_seconds = best->measure_seconds;
   }
 
-  // A softmax may have been cut short for its temperature alone.
-  void correct_length() {
-    TrainingHooks hooks = context_.hooks;
-    hooks.save = nullptr;
-    const std::optional<LengthByBpr> by_bpr =
-        length_by_bpr({context_.split, context_.graph, context_.model, context_.schedule, hooks},
-                      plans_[result_.chosen]);
-    if (!by_bpr) {
-      result_.interrupted = true;
-      return;
+  std::vector<TrainingResult> train_plans(const std::vector<LossOptions>& losses,
+                                          const Checkpoint* state) const {
+    ModelOptions options = with_losses(losses);
+    const bool whole = loss_.known && loss_.known->whole_length;
+    if (loss_.choose && !whole) options.temperature_steps = whole_length();
+    const TrainingContext context = {context_.split, context_.graph, options, context_.schedule,
+                                     saving_};
+    if (!whole) return train_to_convergence(context, plans_, state);
+    std::vector<TrainingResult> trained = train_steps(context, plans_, state);
+    const auto backbone = make_backbone(options, context_.graph);
+    const Evaluator evaluator(context_.split, HeldOut::kValidation, context_.graph);
+    for (TrainingResult& one : trained) {
+      const Stopwatch watch;
+      const Ranking ranking = backbone->ranking(one.table.to(context_.graph.device()));
+      one.validation = evaluator.measure(ranking.vectors, ranking.models[0]);
+      one.measure_seconds = watch.seconds();
     }
-    result_.train_steps += by_bpr->steps;
-    result_.best_length = by_bpr->steps_of(context_.schedule.max_steps);
+    return trained;
   }
 
   // The loss of the chosen plan, on as many interactions as the final training has.
@@ -177,26 +180,36 @@ class Retraining {
     const Graph graph = same_data
                             ? context_.graph
                             : make_graph(split, TrainingPart::kTrain).to(context_.graph.device());
-    const Schedule schedule = final_schedule();
     StateFile cache;
     if (!loss_.cache.empty()) {
       cache = cached_state(loss_.cache, "loss",
-                           str_cat(loss_.identity, "\nsteps = ", schedule.max_steps,
+                           str_cat(loss_.identity, "\nsteps = ", result_.final_length,
                                    "\nplan = ", fingerprint(plan)));
     }
-    LossChoice choice = choose_loss({split, graph, context_.model, schedule, context_.hooks}, plan,
-                                    schedule.max_steps, cache);
+    LossChoice choice =
+        choose_loss({split, graph, context_.model, context_.schedule, context_.hooks}, plan,
+                    result_.final_length, cache);
     result_.loss = choice.loss;
+    // The length by BPR was found on these data, not on those of the final training.
+    const bool scales = choice.loss.kind == LossKind::kBpr && !choice.stopped;
+    result_.final_length =
+        scales ? final_length(choice.length, split.counts().train) : choice.length;
     result_.loss_trials = std::move(choice.trials);
     result_.interrupted = result_.interrupted || choice.stopped;
     result_.train_seconds += watch.seconds();
-    if (context_.hooks.log) context_.hooks.log("loss: " + loss_text(result_.loss));
+    if (context_.hooks.log) {
+      context_.hooks.log(
+          str_cat("loss: ", loss_text(result_.loss), ", ", result_.final_length, " steps"));
+    }
   }
 
-  Schedule final_schedule() const {
-    return context_.schedule.final_schedule(result_.best_length,
-                                            interactions_of(context_.split, TrainingPart::kTrain),
-                                            interactions_of(context_.split, final_part_));
+  std::uint64_t whole_length() const { return context_.schedule.max_steps; }
+
+  // Steps of the final training, where `length` steps on `count` interactions were best.
+  std::uint64_t final_length(std::uint64_t length, std::uint64_t count) const {
+    return context_.schedule
+        .final_schedule(length, count, interactions_of(context_.split, final_part_))
+        .max_steps;
   }
 
   // The final training, from its own state if there is one, and its measurement on test.
@@ -217,7 +230,7 @@ class Retraining {
 
   void train_final(const Graph& graph, const Checkpoint* state) {
     phase_ = kFinal;
-    const Schedule schedule = final_schedule();
+    const Schedule schedule = context_.schedule.of_length(result_.final_length);
     const TrainingResult trained =
         train_steps({context_.split, graph, with_losses({result_.loss}), schedule, saving_},
                     plans_.subspan(result_.chosen, 1), state)[0];

@@ -30,7 +30,8 @@ struct RetrainingResult {
   Metrics test;           // of the final model; num_users is 0 if nothing is held out from it
   ModelParameters table;  // the final model, on the CPU
   std::uint64_t train_steps = 0;
-  std::uint64_t best_length = 0;  // TrainingResult::best_length
+  std::uint64_t best_length = 0;   // TrainingResult::best_length
+  std::uint64_t final_length = 0;  // steps of the schedule of the final training
   std::uint64_t final_steps = 0;
   double train_seconds = 0;  // in this process
   double final_seconds = 0;
@@ -42,14 +43,20 @@ struct RetrainingResult {
   std::vector<LossTrial> loss_trials;  // made in this process
 };
 
+// What a search knows of the trainings that follow it.
+struct KnownLoss {
+  LossOptions loss;           // for as many steps as the schedule has
+  bool whole_length = false;  // which are best; or fewer, to be found
+};
+
 // How the loss of the final training is found: that of the context's model, or, with `choose`, the
 // best for the chosen plan: `known` from a search that has compared losses too, or found by
 // choose_loss() after each plan was trained by its usual one.
 struct LossSearch {
   bool choose = false;
-  std::optional<LossOptions> known = {};  // for as many steps as the schedule has
-  std::filesystem::path cache = {};       // folder; empty: none
-  std::string identity = {};              // of data and options, for the cache
+  std::optional<KnownLoss> known = {};
+  std::filesystem::path cache = {};  // folder; empty: none
+  std::string identity = {};         // of data and options, for the cache
 };
 
 // The folder of a retraining: its state while it runs, then the final model.

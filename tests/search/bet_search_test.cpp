@@ -44,7 +44,8 @@ void expect_same(const SearchResult& a, const SearchResult& b) {
   ASSERT_EQ(a.trials.size(), b.trials.size());
   EXPECT_EQ(a.chosen, b.chosen);
   EXPECT_EQ(a.steps, b.steps);
-  EXPECT_EQ(a.loss, b.loss);
+  EXPECT_EQ(a.loss.loss, b.loss.loss);
+  EXPECT_EQ(a.loss.whole_length, b.loss.whole_length);
   for (std::size_t i = 0; i < a.trials.size(); ++i) {
     EXPECT_EQ(a.trials[i].candidate, b.trials[i].candidate) << i;
     EXPECT_EQ(a.trials[i].strategy, b.trials[i].strategy) << i;
@@ -111,7 +112,11 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
     }
   }
   EXPECT_EQ(temperatures.size(), 5U) << "it is trained by every loss";
-  EXPECT_EQ(for_length(result.loss, toy.schedule.max_steps, result.trials[0].steps), chosen.loss);
+  const std::uint64_t length = result.trials[0].steps;
+  EXPECT_EQ(result.loss.loss.kind, chosen.loss.kind);
+  EXPECT_NEAR(for_length(result.loss.loss, toy.schedule.max_steps, length).temperature,
+              chosen.loss.temperature, 1e-12);
+  EXPECT_EQ(result.loss.whole_length, length == toy.schedule.max_steps);
   EXPECT_TRUE(has_rule) << "the best rule is a finalist";
 }
 
