@@ -180,31 +180,48 @@ class PlanSearch {
     candidates_.push_back({std::move(sampled), strategy});
   }
 
-  // The length that all rungs are parts of, from the first rule: how long is good depends on the
-  // data far more than on the plan.
+  // The length that all rungs are parts of: that of the whole schedule, unless equal sizes overfit
+  // in it. Then data are few, and the best length depends on the plan: it is that of the best of
+  // three plans, with equal sizes, with most for the users and with most for the items.
   void find_length() {
-    if (!stored_.empty()) {
-      const Trial& known = stored_.front();
-      check_is(known, 0, {known.steps}, LossOptions());
-      length_ = known.steps;
-      note(known, {});
-      return;
+    few_data_ = length_of(0) < trainer_.whole_length();
+    if (few_data_) {
+      const auto share = [](const Candidate& rule) { return rule.sampled.origin.user_share; };
+      const auto [least, most] = std::ranges::minmax_element(candidates_, {}, share);
+      for (const auto& rule : {least, most}) {
+        length_of(static_cast<std::size_t>(rule - candidates_.begin()));
+      }
+    }
+    length_ = std::ranges::max_element(result_.trials, {}, &Trial::fitness)->steps;
+    result_.num_lengths = result_.trials.size();
+  }
+
+  // The best length of a rule.
+  std::uint64_t length_of(std::size_t number) {
+    const std::size_t known = result_.trials.size();
+    if (known < stored_.size()) {
+      const Trial& trial = stored_[known];
+      check_is(trial, number, {trial.steps}, LossOptions());
+      note(trial, {number});
+      return trial.steps;
     }
     if (options_.only_stored) throw Stopped();
     const Stopwatch watch;
-    const std::optional<LengthByBpr> best = trainer_.length(
-        candidates_.front().sampled.plan,
-        [this](double part) { report(part * static_cast<double>(trainer_.whole_length())); });
+    const SampledPlan& sampled = candidates_[number].sampled;
+    const std::optional<LengthByBpr> best = trainer_.length(sampled.plan, [this](double part) {
+      report(part * static_cast<double>(trainer_.whole_length()));
+    });
     if (!best) throw Stopped();
-    length_ = best->is_short ? best->length : trainer_.whole_length();
-    const Trial trial = {.iteration = 1,
+    const Trial trial = {.iteration = static_cast<std::uint32_t>(known + 1),
                          .strategy = Strategy::kRule,
-                         .sampled = candidates_.front().sampled,
+                         .candidate = number,
+                         .sampled = sampled,
                          .predicted = std::nullopt,
                          .fitness = best->score,
                          .seconds = watch.seconds(),
-                         .steps = length_};
-    add(std::span(&trial, 1), Choices(1));
+                         .steps = best->is_short ? best->length : trainer_.whole_length()};
+    add(std::span(&trial, 1), Choices{{number}});
+    return trial.steps;
   }
 
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
@@ -281,12 +298,13 @@ class PlanSearch {
   }
 
   void note(const Trial& trial, const Choice& choice) {
-    if (has_plan_ && trial.iteration == 2) has_plan_();
+    const bool in_rung = result_.num_lengths > 0;
+    if (has_plan_ && in_rung && scores_.empty()) has_plan_();
     result_.trials.push_back(trial);
     choices_.push_back(choice);
     result_.steps += trial.steps;
-    // The training that finds the length does not belong to a rung.
-    if (trial.iteration > 1) scores_[trial.steps][choice].push_back(trial.fitness);
+    // The trainings that find the length do not belong to a rung.
+    if (in_rung) scores_[trial.steps][choice].push_back(trial.fitness);
   }
 
   double score_of(std::uint64_t steps, const Choice& choice) const {
@@ -337,7 +355,7 @@ class PlanSearch {
     result_.chosen = static_cast<std::size_t>(choices_.rend() - last) - 1;
     const SizePlan& plan = candidates_[best.number].sampled.plan;
     const std::uint64_t whole = trainer_.whole_length();
-    result_.loss = {trainer_.losses(plan, whole)[best.loss], length_ == whole};
+    result_.loss = {trainer_.losses(plan, whole)[best.loss], !few_data_};
   }
 
   // What a search that is not cut short makes.
@@ -371,6 +389,7 @@ class PlanSearch {
   std::size_t num_rules_ = 0;                                           // the first candidates
   std::size_t num_losses_ = 0;                                          // that a plan may have
   std::uint64_t length_ = 0;                                            // best for this data
+  bool few_data_ = false;                                               // it depends on the plan
   double expected_ = 0;                                                 // steps
   std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
   // By steps of a rung: scores by fold.

@@ -21,7 +21,8 @@ struct SearchOptions {
 };
 
 struct SearchResult {
-  std::vector<Trial> trials;  // every training, in order
+  std::vector<Trial> trials;    // every training, in order
+  std::size_t num_lengths = 0;  // of them, the first: they found the length
   // Of `trials`: one of the plan that is best. None if it was stopped before it measured a plan.
   std::optional<std::size_t> chosen;
   KnownLoss loss;                 // of the chosen plan

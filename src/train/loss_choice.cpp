@@ -13,13 +13,17 @@
 namespace bet {
 namespace {
 
-// Another loss than BPR must be better by this much: less is noise.
-constexpr double kClearly = 0.01;
+// Another loss than BPR must be better by this much: less is noise, of which there is more where
+// few users are measured.
+double clearly(std::size_t num_users) {
+  return std::max(0.01, 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(num_users, 1))));
+}
 
 // Of cosines: between 0.1 and 0.2, where all data sets that were tried have their best.
 constexpr double kCosineTemperature = 0.14;
 
-// Rows of more columns, and longer trainings, are tried by trainings of half the length.
+// Rows of more columns, and longer trainings, are tried by trainings of half the length, unless
+// they are short because data are few.
 constexpr std::uint32_t kWide = 32;
 constexpr std::uint64_t kLong = 400;
 
@@ -85,12 +89,12 @@ class LossSearcher {
     note(choice, {LossOptions(), bpr->score});
     const std::uint64_t length = bpr->is_short ? usual_length_ : whole();
     const bool wide = row_stride(plan_.width() * backbone_.tables) > kWide;
-    const bool halves = wide || length > kLong;
+    const bool halves = length == whole() && (wide || length > kLong);
     const std::uint64_t tried = std::max<std::uint64_t>(1, halves ? length / 2 : length);
     if (!try_softmaxes(tried, choice)) return choice;
     choice.stopped = false;
     const auto best = std::ranges::max_element(choice.trials, {}, &LossTrial::score);
-    if (best->score > (1 + kClearly) * bpr->score) {
+    if (best->score > (1 + clearly(context_.split.num_users())) * bpr->score) {
       choice.loss = for_length(best->loss, tried, length);
       choice.length = length;
       return choice;

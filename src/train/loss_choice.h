@@ -31,7 +31,7 @@ inline constexpr std::size_t kTriedUsual = 2;
 // which should be as dense as those of the training (denser_split). Tries BPR at its best length,
 // which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
 // losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
-// was best for the usual one; half of it decides where rows are wide or the training is long. Takes
+// was best for the usual one; half of the schedule decides where rows are wide or it is long. Takes
 // the best on validation; BPR where none is clearly better. Takes the choice from `cache`, if that
 // has one, and leaves it there; an empty path: no cache. hooks.save is not used: an interrupted
 // choice begins again.

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
+#include "train/length_by_bpr.h"
 #include "train/parameter_state.h"
 
 namespace bet {
@@ -190,17 +191,35 @@ class Retraining {
         choose_loss({split, graph, context_.model, context_.schedule, context_.hooks}, plan,
                     result_.final_length, cache);
     result_.loss = choice.loss;
-    // The length by BPR was found on these data, not on those of the final training.
-    const bool scales = choice.loss.kind == LossKind::kBpr && !choice.stopped;
-    result_.final_length =
-        scales ? final_length(choice.length, split.counts().train) : choice.length;
     result_.loss_trials = std::move(choice.trials);
     result_.interrupted = result_.interrupted || choice.stopped;
+    result_.final_length = choice.length;
+    if (choice.loss.kind == LossKind::kBpr && !choice.stopped) {
+      result_.final_length = length_by_bpr_of_final(choice.length, split.counts().train, plan);
+    }
     result_.train_seconds += watch.seconds();
     if (context_.hooks.log) {
       context_.hooks.log(
           str_cat("loss: ", loss_text(result_.loss), ", ", result_.final_length, " steps"));
     }
+  }
+
+  // Steps of a final training by BPR, for which `length` was best on `count` interactions, by a
+  // third of validation. Where data are few, all of validation tells it better.
+  std::uint64_t length_by_bpr_of_final(std::uint64_t length, std::uint64_t count,
+                                       const SizePlan& plan) {
+    if (length < whole_length() / 2) {
+      TrainingHooks hooks = context_.hooks;
+      hooks.save = nullptr;
+      const std::optional<LengthByBpr> on_train = length_by_bpr(
+          {context_.split, context_.graph, context_.model, context_.schedule, hooks}, plan);
+      if (on_train) {
+        return final_length(on_train->length,
+                            interactions_of(context_.split, TrainingPart::kTrain));
+      }
+      result_.interrupted = true;
+    }
+    return final_length(length, count);
   }
 
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }

@@ -229,7 +229,7 @@ TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   const Json bet =
       fit({"demo", "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
   EXPECT_EQ(bet["method"], "bet");
-  EXPECT_GT(bet["trials"].size(), 40U) << "17 rules, 32 other plans, the finalists again";
+  EXPECT_GT(bet["trials"].size(), 40U) << "17 rules, 24 other plans, the better ones again";
   EXPECT_EQ(bet["trainings"]["search"], bet["trials"].size());
   EXPECT_EQ(bet["retrained"].size(), 1U);
   EXPECT_EQ(bet["used"]["params"], bet["budget"]["params"]);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "data/load.h"
 #include "plan/rule_plans.h"
 #include "support/execute_sql.h"
 #include "support/expect_error.h"
@@ -21,7 +22,7 @@ using test::TempFolder;
 
 // Everything that a search needs, on toy data.
 struct Toy {
-  Split split = test::toy_split();
+  Split split;
   Graph graph = make_graph(split, TrainingPart::kTrain);
   TableShape shape{split.num_users(), split.num_items(), 16, 0};
   Frequencies frequencies = train_frequencies(split);
@@ -30,7 +31,9 @@ struct Toy {
   Schedule schedule = named_schedule("fast");
   SearchOptions options = {.num_plans = 12, .finalists = 3, .seed = 3};
 
-  Toy() { schedule.max_steps = 160; }
+  explicit Toy(Split data = test::toy_split()) : split(std::move(data)) {
+    schedule.max_steps = 160;
+  }
 
   SearchResult search(const std::filesystem::path& path, const TrainingHooks& hooks = {},
                       TrainingPart part = TrainingPart::kTrainAndValidation) const {
@@ -58,11 +61,17 @@ void expect_same(const SearchResult& a, const SearchResult& b) {
   }
 }
 
+// That of the best of the trainings that looked for it.
+std::uint64_t length_of(const SearchResult& result) {
+  const auto tried = std::span(result.trials).first(result.num_lengths);
+  return std::ranges::max_element(tried, {}, &Trial::fitness)->steps;
+}
+
 // Of trainings of the same plan, loss and length.
 double mean_score(const SearchResult& result, const Trial& like) {
   double sum = 0;
   int count = 0;
-  for (std::size_t i = 1; i < result.trials.size(); ++i) {
+  for (std::size_t i = result.num_lengths; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
     const bool is_like = trial.candidate == like.candidate && trial.loss == like.loss;
     if (!is_like || trial.steps != like.steps) continue;
@@ -80,7 +89,7 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
   const std::vector<SampledPlan> rules = rule_plans(toy.sampler);
   std::uint64_t longest = 0;
   std::set<std::uint64_t> tried;
-  for (std::size_t i = 1; i < result.trials.size(); ++i) {
+  for (std::size_t i = result.num_lengths; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
     EXPECT_EQ(trial.iteration, i + 1);
     EXPECT_LE(trial.sampled.plan.num_params(), toy.sampler.params());
@@ -101,8 +110,10 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
   bool has_rule = false;
   std::set<double> temperatures;  // of the plan that was best before
   const std::uint64_t first_finalist =
-      std::ranges::find(result.trials, longest, &Trial::steps)->candidate;
-  for (std::size_t i = 1; i < result.trials.size(); ++i) {
+      std::ranges::find(std::span(result.trials).subspan(result.num_lengths), longest,
+                        &Trial::steps)
+          ->candidate;
+  for (std::size_t i = result.num_lengths; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
     if (trial.steps != longest) continue;
     has_rule = has_rule || trial.strategy == Strategy::kRule;
@@ -112,12 +123,30 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
     }
   }
   EXPECT_EQ(temperatures.size(), 5U) << "it is trained by every loss";
-  const std::uint64_t length = result.trials[0].steps;
+  const std::uint64_t length = length_of(result);
   EXPECT_EQ(result.loss.loss.kind, chosen.loss.kind);
   EXPECT_NEAR(for_length(result.loss.loss, toy.schedule.max_steps, length).temperature,
               chosen.loss.temperature, 1e-12);
-  EXPECT_EQ(result.loss.whole_length, length == toy.schedule.max_steps);
+  EXPECT_EQ(result.num_lengths, 1U);
+  EXPECT_TRUE(result.loss.whole_length);
   EXPECT_TRUE(has_rule) << "the best rule is a finalist";
+}
+
+// Equal sizes overfit there; what is best for them need not be for the best plan.
+TEST(Search, OfFewDataTakesTheLengthOfTheBestOfThreePlans) {
+  Toy toy(make_split(load_dataset("demo"), SplitKind::kRandom, 1));
+  toy.schedule.max_steps = 400;
+  toy.options.num_plans = 0;
+  const TempFolder folder;
+  const SearchResult result = toy.search(folder / "run.db");
+  ASSERT_EQ(result.num_lengths, 3U);
+  EXPECT_LT(result.trials[0].steps, toy.schedule.max_steps);
+  EXPECT_EQ(result.trials[1].sampled.origin.user_share, 0);
+  EXPECT_EQ(result.trials[2].sampled.origin.user_share, 1);
+  EXPECT_EQ(result.trials[3].steps,
+            fewest_ranking_steps(find_backbone("lightgcn"), length_of(result)));
+  EXPECT_FALSE(result.loss.whole_length) << "the retraining looks for it again";
+  expect_same(toy.search(folder / "run.db"), result);
 }
 
 TEST(Search, ResumesAfterADeathToTheSameEnd) {
@@ -150,7 +179,7 @@ TEST(Search, AStopEndsItWithTheBestSoFarAndItCanBeContinued) {
   ASSERT_LT(stopped.trials.size(), whole.trials.size());
   EXPECT_GE(stopped.num_planned, whole.trials.size());
   const Trial& chosen = stopped.trials.at(stopped.chosen.value());
-  for (std::size_t i = 1; i < stopped.trials.size(); ++i) {
+  for (std::size_t i = stopped.num_lengths; i < stopped.trials.size(); ++i) {
     if (stopped.trials[i].steps == chosen.steps) {
       EXPECT_LE(stopped.trials[i].fitness, chosen.fitness);
     }
@@ -191,11 +220,11 @@ TEST(Search, OfAFinalTrainingOnTrainMeasuresOnAllOfValidation) {
   toy.options = {.num_plans = 0, .finalists = 1, .seed = 1};
   const TempFolder folder;
   const SearchResult result = toy.search(folder / "run.db", {}, TrainingPart::kTrain);
-  const Trial& trial = result.trials[1];
+  const Trial& trial = result.trials.at(result.num_lengths);
   const LossOptions usual =
-      usual_loss(trial.sampled.plan, find_backbone("lightgcn"), toy.schedule.max_steps);
+      usual_loss(trial.sampled.plan, find_backbone("lightgcn"), length_of(result));
   const ShortTraining by_hand = short_training(toy.schedule, usual, find_backbone("lightgcn"),
-                                               result.trials[0].steps, trial.steps);
+                                               length_of(result), trial.steps);
   ModelOptions model = toy.model;
   model.losses = {by_hand.loss};
   const TrainingResult trained = train_steps({toy.split, toy.graph, model, by_hand.schedule, {}},

@@ -73,6 +73,8 @@ def quality(run):
 def mean_spread(values):
     """Mean, and standard deviation over the seeds in percent of it."""
     mean = statistics.mean(values)
+    if len(values) == 1:
+        return f"{mean:.4f} (one seed)"
     return f"{mean:.4f} ± {100 * statistics.pstdev(values) / mean:.1f} %"
 
 
@@ -91,7 +93,7 @@ def chosen_loss(run):
 
 def loss(data):
     """Test R@20 with the loss that is chosen beside BPR's, LightGCN."""
-    runs = [run for run in read("h200/loss.jsonl") if run.data == data]
+    runs = select(read("h200/loss.jsonl"), data=data, backbone="lightgcn")
     before = read(f"h200/methods-{data}.jsonl") + read("h200/fits.jsonl")
     rows, used = [], []
     for method, budget in LOSS_CELLS:
@@ -109,6 +111,90 @@ def loss(data):
                      "; ".join(unique(map(chosen_loss, after)))])
     return table(["plan", "BPR, 400 steps: R@20", "`--loss auto`: R@20", "N@20",
                   "chosen, by seed"], rows, used)
+
+
+def loss_backbones():
+    """The other backbones by BPR and by the loss that is chosen."""
+    runs = [run for run in read("h200/loss.jsonl") if run.backbone != "lightgcn"]
+    rows = []
+    for data in ("gowalla", "yelp2018"):
+        for backbone in ("mf", "ncf", "ngcf"):
+            for method, budget in (("full", ""), ("es", "10%")):
+                pair = {option: [run for run in select(runs, data=data, backbone=backbone, method=method,
+                                                       budget=budget) if option in run.options]
+                        for option in ("bpr", "auto")}
+                if not all(pair.values()):
+                    continue
+                before, after = pair["bpr"][0], pair["auto"][0]
+                rows.append([f"{NAMES[data]}, {NAMES[backbone]}", f"`{method}` {percent(budget)}".strip(),
+                             f"{before.recall():.4f}", f"{after.recall():.4f}",
+                             f"{100 * (after.recall() / before.recall() - 1):+.1f} %", chosen_loss(after)])
+    return table(["data, backbone", "plan", "`--loss bpr`: R@20", "`--loss auto`: R@20", "change",
+                  "chosen"], rows, runs)
+
+
+SMALL_VARIANTS = {"bpr": "`--loss bpr`", "auto, one length": "`auto`, one length for all losses",
+                  "auto": "`auto` now"}
+
+
+def loss_by_length():
+    """Small data: BPR, and the loss that is chosen without and with a length of its own for BPR."""
+    runs = read("loss-small.jsonl")
+    keys = sorted({(run.backbone, run.method, run.data) for run in runs})
+    rows = []
+    for backbone, method, data in keys:
+        cells = {variant: {run.seed: run.fields["recall"]
+                           for run in select(runs, backbone=backbone, method=method, data=data)
+                           if run.fields["variant"] == variant} for variant in SMALL_VARIANTS}
+        row = [f"{NAMES[backbone]}, `{method}`{' 10 %' if method == 'es' else ''}", data]
+        before = cells["bpr"]
+        for variant, values in cells.items():
+            text = mean_spread(list(values.values())) if values else "not run"
+            both = before.keys() & values.keys()
+            if variant != "bpr" and both:
+                change = sum(values[seed] for seed in both) / sum(before[seed] for seed in both) - 1
+                text += f", {100 * change:+.1f} %"
+            row.append(text)
+        rows.append(row)
+    return table(["backbone, plan", "data", *SMALL_VARIANTS.values()], rows, runs, "../results")
+
+
+# --- the search ---------------------------------------------------------------------------------
+
+RULES = ("sided", "es", "frequency")
+
+
+def search_rungs():
+    """The search beside the rules, LightGCN, with the loss that is chosen."""
+    runs = [run for run in read("h200/search-rungs.jsonl") + read("h200/loss.jsonl")
+            if run.backbone == "lightgcn" and run.budget and "bpr" not in run.options]
+    rows = []
+    for data in ("gowalla", "yelp2018"):
+        for budget in BUDGETS:
+            cells = {method: [run.recall() for run in select(runs, data=data, budget=budget, method=method)]
+                     for method in ("bet", *RULES)}
+            best = max(statistics.mean(cells[rule]) for rule in RULES)
+            change = statistics.mean(cells["bet"]) / best - 1
+            rows.append([f"{NAMES[data]} {percent(budget)}",
+                         *(mean_spread(values) for values in cells.values()), f"{100 * change:+.1f} %"])
+    return table(["data, budget", "`bet`", *(f"`{rule}`" for rule in RULES), "`bet` against the best rule"],
+                 rows, runs)
+
+
+def search_rungs_dense():
+    """The search beside rules with NGCF and NCF, Gowalla."""
+    runs = [run for run in read("h200/search-rungs.jsonl") + read("h200/loss.jsonl")
+            if run.data == "gowalla" and run.backbone in ("ngcf", "ncf") and run.budget
+            and "bpr" not in run.options]
+    rows, used = [], []
+    for backbone, budget in (("ngcf", "10%"), ("ncf", "5%"), ("ncf", "20%")):
+        row = [f"{NAMES[backbone]}, {percent(budget)}"]
+        for method in ("bet", "sided", "es"):
+            run = one(runs, backbone=backbone, budget=budget, method=method)
+            used += [run] if run else []
+            row.append(quality(run) or "not run")
+        rows.append(row)
+    return table(["backbone, budget", "`bet`", "`sided`", "`es`"], rows, used)
 
 
 def grid_lines():
@@ -548,6 +634,10 @@ TABLES = {
     "demo-lineup": demo_lineup,
     "demo-own-size": demo_own_size,
     "ciess-weight": ciess_weight,
+    "loss-by-length": loss_by_length,
+    "loss-other-backbones": loss_backbones,
+    "search-rungs": search_rungs,
+    "search-rungs-dense": search_rungs_dense,
     "loss-gowalla": lambda: loss("gowalla"),
     "loss-yelp2018": lambda: loss("yelp2018"),
     "loss-grid": lambda: loss_grid(("gowalla", "yelp2018"), ("lightgcn",), ("400", "800")),
