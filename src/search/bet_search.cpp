@@ -360,8 +360,9 @@ class PlanSearch {
 
   // What a search that is not cut short makes.
   void plan_work(std::uint64_t length) {
-    result_.num_planned = 1 + num_rules_ + options_.num_plans + num_middle_plans(options_) +
-                          kMiddleRules + num_last_trainings(options_, num_losses_);
+    result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + num_rules_ +
+                          options_.num_plans + num_middle_plans(options_) + kMiddleRules +
+                          num_last_trainings(options_, num_losses_);
     expected_ =
         static_cast<double>(expected_steps(options_, trainer_.backbone(), num_losses_, length));
   }

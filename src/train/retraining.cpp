@@ -33,7 +33,10 @@ void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
 void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
   result.train_steps = static_cast<std::uint64_t>(checkpoint.number("fit_train_steps"));
   result.best_length = static_cast<std::uint64_t>(checkpoint.number("fit_best_length"));
-  result.final_length = static_cast<std::uint64_t>(checkpoint.number("fit_final_length"));
+  // States of earlier versions have none.
+  if (checkpoint.numbers.contains("fit_final_length")) {
+    result.final_length = static_cast<std::uint64_t>(checkpoint.number("fit_final_length"));
+  }
   result.chosen = static_cast<std::size_t>(checkpoint.number("fit_chosen"));
   result.interrupted = checkpoint.number("fit_interrupted") != 0;
   for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
@@ -92,6 +95,7 @@ class Retraining {
       choose_plan(state ? &*state : nullptr);
     } else {
       restore_choice(*state, result_);
+      if (result_.final_length == 0) set_final_length();
     }
     // A training that was stopped is to be finished soon.
     const bool finds_loss = loss_.choose && !loss_.known;
@@ -136,8 +140,7 @@ class Retraining {
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
     result_.interrupted = best->stopped;
-    result_.final_length =
-        final_length(best->best_length, interactions_of(context_.split, TrainingPart::kTrain));
+    set_final_length();
     result_.loss = losses[result_.chosen];
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
@@ -211,6 +214,7 @@ class Retraining {
     if (length < whole_length() / 2) {
       TrainingHooks hooks = context_.hooks;
       hooks.save = nullptr;
+      hooks.progress = nullptr;  // it is soon done
       const std::optional<LengthByBpr> on_train = length_by_bpr(
           {context_.split, context_.graph, context_.model, context_.schedule, hooks}, plan);
       if (on_train) {
@@ -220,6 +224,12 @@ class Retraining {
       result_.interrupted = true;
     }
     return final_length(length, count);
+  }
+
+  // As many passes over the data, or steps, as were best for the chosen plan on train.
+  void set_final_length() {
+    result_.final_length =
+        final_length(result_.best_length, interactions_of(context_.split, TrainingPart::kTrain));
   }
 
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }

@@ -314,11 +314,17 @@ TEST(Retraining, ResumesToTheSameBits) {
                            "fit_interrupted", "fit 0 users", "fit 0 recall@20"}) {
     EXPECT_TRUE(state.numbers.contains(name)) << name;
   }
-  const RetrainingResult resumed =
-      retrain_plan(split, plan, options, {}, {folder.path(), "x", true});
-  EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
-  EXPECT_EQ(resumed.test.score(), whole.test.score());
-  EXPECT_EQ(resumed.validation.score(), whole.validation.score());
+  // As they left it: without the length of the final training.
+  Checkpoint earlier = state;
+  EXPECT_EQ(earlier.numbers.erase("fit_final_length"), 1U);
+  for (const Checkpoint& left : {state, earlier}) {
+    write_checkpoint(left, folder / "state.ckpt");
+    const RetrainingResult resumed =
+        retrain_plan(split, plan, options, {}, {folder.path(), "x", true});
+    EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
+    EXPECT_EQ(resumed.test.score(), whole.test.score());
+    EXPECT_EQ(resumed.validation.score(), whole.validation.score());
+  }
 }
 
 TEST(Retraining, RefusesTheStateOfAnotherRun) {
