@@ -67,25 +67,35 @@ TEST(Fit, AtFullSizeBeatsPopularityByHalf) {
   EXPECT_TRUE(report.contains("full"));
 }
 
+// A data set that is quickly trained on: 300 users and 200 items.
+std::string small_data(const TempFolder& folder) {
+  const std::string path = (folder / "small.csv").string();
+  const ProgramResult made = run_bet({"data", "synth", path, "--users", "300", "--items", "200",
+                                      "--interactions", "6000", "--clusters", "6", "--seed", "1"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  return path;
+}
+
 TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
   const TempFolder folder;
+  const std::string data = small_data(folder);
   int run = 0;
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
-           {"--method", "mr", "--budget", "20000p", "--max-steps", "40"},
-           {"--method", "es", "--budget", "100kB", "--backbone", "mf", "--max-steps", "40"},
+           {"--method", "mr", "--budget", "8000p", "--max-steps", "40"},
+           {"--method", "es", "--budget", "16kB", "--backbone", "mf", "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--max-steps", "40", "--final", "train"},
            {"--method", "es", "--budget", "10%", "--max-steps", "40", "--final", "all"},
            {"--method", "es", "--budget", "300%", "--dim", "16", "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--rows", "bf16", "--batches", "interactions",
             "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"},
-           {"--method", "mr", "--budget", "100kB", "--backbone", "ncf", "--max-steps", "20"},
+           {"--method", "mr", "--budget", "16kB", "--backbone", "ncf", "--max-steps", "20"},
            {"--budget", "10%", "--backbone", "ncf", "--max-steps", "20", "--iterations", "4",
             "--cache", (folder / "cache").string()},
            {"--budget", "10%", "--backbone", "ngcf", "--max-steps", "20", "--iterations", "4",
             "--min-dim", "0", "--cache", (folder / "cache").string()},
            {"--method", "full", "--backbone", "ngcf", "--max-steps", "10", "--budget", "100%"}}) {
-    std::vector<std::string> line = {"demo", "--effort", "quick", "--out",
+    std::vector<std::string> line = {data, "--effort", "quick", "--out",
                                      (folder / std::to_string(run++)).string()};
     line.insert(line.end(), more.begin(), more.end());
     const Json report = fit(line);
@@ -98,15 +108,16 @@ TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
 // Every method ends in a file that measures and serves as the run did, inside its budget.
 TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
   const TempFolder folder;
+  const std::string data = small_data(folder);
   const std::string cache = (folder / "cache").string();
   int run = 0;
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {"sided", "--budget", "5%"},
            {"frequency", "--budget", "5%", "--backbone", "ncf"},
-           {"magnitude", "--budget", "100kB"},
-           {"magnitude", "--budget", "60kB", "--precision", "int8", "--backbone", "ncf"},
+           {"magnitude", "--budget", "16kB"},
+           {"magnitude", "--budget", "12kB", "--precision", "int8", "--backbone", "ncf"},
            {"pep", "--budget", "5%"},
-           {"pep", "--budget", "20000p", "--backbone", "ngcf"},
+           {"pep", "--budget", "4000p", "--backbone", "ngcf"},
            {"esapn"},
            {"esapn", "--budget", "10%", "--backbone", "mf"},
            {"optembed"},
@@ -114,8 +125,8 @@ TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
            {"ciess", "--budget", "10%", "--iterations", "3"}}) {
     SCOPED_TRACE(more[0] + " " + std::to_string(run));
     const std::string out = (folder / std::to_string(run++)).string();
-    std::vector<std::string> line = {"demo", "--effort",    "quick", "--out", out,  "--cache",
-                                     cache,  "--max-steps", "40",    "--dim", "64", "--method"};
+    std::vector<std::string> line = {data,  "--effort",    "quick", "--out", out,  "--cache",
+                                     cache, "--max-steps", "40",    "--dim", "64", "--method"};
     line.insert(line.end(), more.begin(), more.end());
     const Json report = fit(line);
     ASSERT_TRUE(report.is_object());
@@ -126,9 +137,9 @@ TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
       EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
     }
     const double share = report["used"]["params"].get<double>() /
-                         (64.0 * 3500 * (std::count(more.begin(), more.end(), "ncf") > 0 ? 2 : 1));
+                         (64.0 * 500 * (std::count(more.begin(), more.end(), "ncf") > 0 ? 2 : 1));
     EXPECT_NEAR(report["used"]["share"].get<double>(), share, 0.51e-4);
-    const ProgramResult again = run_bet({"evaluate", out + "/model.bet", "demo", "--json"});
+    const ProgramResult again = run_bet({"evaluate", out + "/model.bet", data, "--json"});
     ASSERT_EQ(again.exit_code, 0) << again.err;
     EXPECT_NEAR(Json::parse(again.out)["test"]["recall@20"].get<double>(),
                 report["test"]["recall@20"].get<double>(), 0.002);
