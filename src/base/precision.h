@@ -7,11 +7,21 @@
 
 namespace bet {
 
-// How the values of a table are stored; int8 and int4 have one scale (2 bytes) per row. The numbers
-// are those of docs/format.md.
-enum class Precision : std::uint8_t { kFloat32 = 0, kFloat16 = 1, kInt8 = 2, kInt4 = 3 };
+// How the values of a table are stored. The integer ones have a scale per row: of two bytes for
+// int8 and int4, of one byte below (base/row_quantiser.h). The numbers are those of docs/format.md.
+enum class Precision : std::uint8_t {
+  kFloat32 = 0,
+  kFloat16 = 1,
+  kInt8 = 2,
+  kInt4 = 3,
+  kInt3 = 4,
+  kInt2 = 5,
+  kTernary = 6,  // five values in a byte
+  kInt1 = 7
+};
 
-constexpr std::array<std::string_view, 4> kPrecisionNames = {"fp32", "fp16", "int8", "int4"};
+constexpr std::array<std::string_view, 8> kPrecisionNames = {"fp32", "fp16", "int8",    "int4",
+                                                             "int3", "int2", "ternary", "int1"};
 
 constexpr std::string_view precision_name(Precision precision) {
   return kPrecisionNames[static_cast<std::size_t>(precision)];
@@ -36,14 +46,31 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
     case Precision::kInt8:
       return size;
     case Precision::kInt4:
+      return (size + 1) / 2;
+    case Precision::kInt3:
+      return (size + 3) / 4 + (size + 7) / 8;
+    case Precision::kInt2:
+      return (size + 3) / 4;
+    case Precision::kTernary:
+      return (size + 4) / 5;
+    case Precision::kInt1:
       break;
   }
-  return (size + 1) / 2;
+  return (size + 7) / 8;
 }
 
 // Bytes of the scale of a row.
 constexpr std::uint64_t scale_bytes(Precision precision) {
-  return precision == Precision::kInt8 || precision == Precision::kInt4 ? 2 : 0;
+  switch (precision) {
+    case Precision::kFloat32:
+    case Precision::kFloat16:
+      return 0;
+    case Precision::kInt8:
+    case Precision::kInt4:
+      return 2;
+    default:
+      return 1;
+  }
 }
 
 }  // namespace bet

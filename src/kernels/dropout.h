@@ -2,16 +2,12 @@
 
 #include <cstdint>
 
+#include "base/host_device.h"
+
 // Which entries are dropped in a step of training: a pure function of seed, step, purpose, row and
 // column, so that the backward pass, another device or another number of threads drops the same,
 // and nothing has to be stored. No C++ library beyond <cstdint>: the kernels of every instruction
 // set include it, and `static` keeps their copies apart.
-
-#ifdef __CUDACC__
-#define BET_HOST_DEVICE __host__ __device__
-#else
-#define BET_HOST_DEVICE
-#endif
 
 namespace bet {
 

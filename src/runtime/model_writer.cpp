@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-#include "runtime/half.h"
+#include "base/half.h"
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
 #include "runtime/row_section.h"

@@ -6,7 +6,7 @@
 
 #include "base/score_kind.h"
 #include "runtime/bytes.h"
-#include "runtime/half.h"
+#include "base/half.h"
 
 namespace bet {
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "runtime/half.h"
+#include "base/half.h"
 
 namespace bet {
 namespace {

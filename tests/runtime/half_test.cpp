@@ -1,4 +1,4 @@
-#include "runtime/half.h"
+#include "base/half.h"
 
 #include <gtest/gtest.h>
 

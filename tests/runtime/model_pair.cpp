@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/half.h"
+#include "base/half.h"
 
 namespace bet::test {
 

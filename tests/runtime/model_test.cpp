@@ -15,7 +15,7 @@
 #include <set>
 #include <thread>
 
-#include "runtime/half.h"
+#include "base/half.h"
 #include "runtime/model_pair.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/half.h"
+#include "base/half.h"
 #include "runtime/row_kernels.h"
 #include "runtime/row_section.h"
 #include "runtime/toy_model.h"

@@ -2,13 +2,15 @@
 
 #include <cstdint>
 
+#include "base/host_device.h"
+
 namespace bet {
 
-// IEEE 754 half precision by hand: C++20 has no such type.
+// IEEE 754 half precision by hand: C++20 has no such type. `static` keeps the copies of the
+// kernels' instruction sets apart.
 
-// Without branches: loops over many become vector code. Always inlined and without std::bit_cast,
-// so that the kernels of an instruction set leave no copy of it to others.
-[[gnu::always_inline]] inline float half_to_float(std::uint16_t half) {
+// Without branches: loops over many become vector code.
+BET_HOST_DEVICE [[gnu::always_inline]] static inline float half_to_float(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13;
   // The exponent's bias differs by 112; multiplying by 2^112 also normalises subnormals.
@@ -19,7 +21,7 @@ namespace bet {
 }
 
 // To the nearest, ties to even; too large becomes infinity.
-inline std::uint16_t float_to_half(float value) {
+BET_HOST_DEVICE static inline std::uint16_t float_to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
