@@ -119,8 +119,9 @@ class BET_API Model {
   std::vector<Part> parts() const;
 
   struct Summary {
-    std::string_view backbone, serving, precision, layout;
-    std::string_view score;  // "dot" or "cosine": of two vectors
+    std::string_view backbone, serving, layout;
+    std::string_view precision, item_precision;  // of the users' and of the items' rows
+    std::string_view score;                      // "dot" or "cosine": of two vectors
     std::uint64_t file_bytes = 0;
     std::uint64_t table_bytes = 0;  // of the rows as stored: what a byte budget limits
     // The values of the rows: the trained parameters, which a parameter budget limits, unless the

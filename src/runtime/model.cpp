@@ -48,9 +48,9 @@ class Model::Impl {
     user_ids_ = IdSection(parts_.section(SectionKind::kUserIds), header.num_users, "user ids");
     item_ids_ = IdSection(parts_.section(SectionKind::kItemIds), header.num_items, "item ids");
     user_rows_ = RowSection(parts_.section(SectionKind::kUserRows), header.num_users,
-                            header.row_form(), "user rows");
+                            header.user_form(), "user rows");
     item_rows_ = RowSection(parts_.section(SectionKind::kItemRows), header.num_items,
-                            header.row_form(), "item rows");
+                            header.item_form(), "item rows");
     row_width_ = std::max(user_rows_.width(), item_rows_.width());
     norms_ = NormSection(parts_.section(SectionKind::kItemNorms), header.num_items, header.score);
     if (parts_.has(SectionKind::kInteractions)) {
@@ -292,7 +292,7 @@ std::vector<Model::Part> Model::parts() const {
     parts.push_back({std::string(section_name(section.kind)), section.bytes.size()});
   }
   for (const DenseWeights& weights : impl_->weights_) {
-    parts.push_back({weights.name, weights_bytes(weights, impl_->header().precision)});
+    parts.push_back({weights.name, weights_bytes(weights, impl_->header().weight_precision())});
   }
   parts.push_back({"padding", impl_->parts_.padding});
   return parts;
@@ -305,6 +305,7 @@ Model::Summary Model::summary() const {
   summary.serving = kServingNames[static_cast<std::size_t>(header.serving)];
   summary.score = score_name(header.score);
   summary.precision = precision_name(header.precision);
+  summary.item_precision = precision_name(header.item_precision);
   summary.layout = kLayoutNames[static_cast<std::size_t>(header.layout)];
   summary.file_bytes = impl_->file_bytes_;
   summary.table_bytes = impl_->parts_.section(SectionKind::kUserRows).size() +

@@ -14,6 +14,7 @@ constexpr std::uint64_t kEntry = 32;
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
+constexpr std::uint32_t kLastVersion = 3;
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -43,11 +44,10 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   header.num_users = reader.number<std::uint32_t>();
   header.num_items = reader.number<std::uint32_t>();
   header.max_dim = reader.number<std::uint32_t>();
-  BET_CHECK(header.max_dim >= 1 && header.max_dim <= largest_dim(version),
-            "header: impossible embedding size ", header.max_dim);
   header.backbone = BackboneId{choice(reader, "backbone", kBackboneTraits.size())};
   const BackboneTraits& traits = header.traits();
-  BET_CHECK(version == traits.file_version, "header: version ", version, " for ", traits.name);
+  BET_CHECK(header.max_dim >= 1 && header.max_dim <= largest_dim(traits.file_version),
+            "header: impossible embedding size ", header.max_dim);
   header.serving = Serving{choice(reader, "serving", kServingNames.size())};
   header.precision = Precision{choice(reader, "precision", kPrecisionNames.size())};
   header.layout = RowLayout{choice(reader, "layout", kLayoutNames.size())};
@@ -63,6 +63,13 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   header.score = ScoreKind{choice(reader, "score", kScoreNames.size())};
   BET_CHECK(header.score == ScoreKind::kDot || traits.dot_product, "header: cosines of ",
             traits.name, ", whose scores are not those of two vectors");
+  header.item_precision = header.precision;
+  if (version == kLastVersion) {
+    header.item_precision = Precision{choice(reader, "item precision", kPrecisionNames.size())};
+  }
+  BET_CHECK(version == header.version(), "header: version ", version, " for ", traits.name,
+            " with users in ", precision_name(header.precision), " and items in ",
+            precision_name(header.item_precision));
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
   return header;
 }
@@ -122,6 +129,11 @@ bool FileHeader::has_weights() const {
   return !traits().weights.empty() && (serving == Serving::kGraph || !traits().dot_product);
 }
 
+std::uint32_t FileHeader::version() const {
+  const bool is_old = precision == item_precision && precision <= Precision::kInt4;
+  return is_old ? traits().file_version : kLastVersion;
+}
+
 bool FileParts::has(SectionKind kind) const {
   return std::any_of(sections.begin(), sections.end(),
                      [&](const FileSection& section) { return section.kind == kind; });
@@ -142,8 +154,8 @@ void check_first_bytes(Bytes first, std::uint64_t file_bytes) {
   ByteReader reader(first.first(kHeader), "header");
   reader.take(kMagic.size());
   const auto version = reader.number<std::uint32_t>();
-  BET_CHECK(version == 1 || version == 2, "version ", version,
-            "; this program reads versions 1 and 2");
+  BET_CHECK(version >= 1 && version <= kLastVersion, "version ", version,
+            "; this program reads versions 1 to ", kLastVersion);
   const auto count = reader.number<std::uint32_t>();
   BET_CHECK(count <= kLastKind, "header: ", count, " sections");
   const auto written_bytes = reader.number<std::uint64_t>();
@@ -176,7 +188,7 @@ std::string assemble_file(const FileHeader& header,
                           const std::vector<std::pair<SectionKind, std::string>>& sections) {
   std::string head;
   for (const unsigned char byte : kMagic) head.push_back(static_cast<char>(byte));
-  append(head, header.traits().file_version);
+  append(head, header.version());
   append(head, static_cast<std::uint32_t>(sections.size()));
   std::uint64_t end = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) end = aligned(end) + bytes.size();
@@ -191,6 +203,7 @@ std::string assemble_file(const FileHeader& header,
   append(head, header.layout);
   append(head, header.layers);
   append(head, header.score);
+  if (header.version() == kLastVersion) append(head, header.item_precision);
   head.resize(kHeader);
   std::uint64_t at = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) {

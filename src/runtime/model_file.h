@@ -34,13 +34,20 @@ enum class SectionKind : std::uint32_t {
 constexpr std::uint32_t kLastKind = 8;
 std::string_view section_name(SectionKind kind);
 
+// Of the dense weights of a file whose user and item rows have these.
+constexpr Precision weight_precision(Precision users, Precision items) {
+  const bool all_full = users == Precision::kFloat32 && items == Precision::kFloat32;
+  return all_full ? Precision::kFloat32 : Precision::kFloat16;
+}
+
 struct FileHeader {
   std::uint32_t num_users = 0;
   std::uint32_t num_items = 0;
   std::uint32_t max_dim = 0;
   BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
-  Precision precision = Precision::kFloat32;
+  Precision precision = Precision::kFloat32;  // of the user rows
+  Precision item_precision = Precision::kFloat32;
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
   ScoreKind score = ScoreKind::kDot;
@@ -52,7 +59,16 @@ struct FileHeader {
   std::uint32_t values_per_column() const { return traits().tables; }
   // Whether the file has a section of dense weights: where its rows are not the final vectors.
   bool has_weights() const;
-  RowForm row_form() const { return {most_columns(), values_per_column(), precision, layout}; }
+  Precision weight_precision() const { return bet::weight_precision(precision, item_precision); }
+  // The version of docs/format.md that a file with this header has.
+  std::uint32_t version() const;
+  RowForm user_form() const { return form_of(precision); }
+  RowForm item_form() const { return form_of(item_precision); }
+
+ private:
+  RowForm form_of(Precision side) const {
+    return {most_columns(), values_per_column(), side, layout};
+  }
 };
 
 struct FileSection {

@@ -78,6 +78,7 @@ FileHeader header_of(const ModelToWrite& model) {
   header.backbone = model.backbone;
   header.serving = model.serving;
   header.precision = model.precision;
+  header.item_precision = model.item_precision.value_or(model.precision);
   header.layout = model.layout;
   header.layers = model.layers;
   header.score = model.score;
@@ -116,8 +117,8 @@ std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_
 using Sections = std::vector<std::pair<SectionKind, std::string>>;
 
 void check_model(const ModelToWrite& model, const FileHeader& header) {
-  check_side(model.users, header.row_form());
-  check_side(model.items, header.row_form());
+  check_side(model.users, header.user_form());
+  check_side(model.items, header.item_form());
   const std::size_t num_users = model.users.ids.size();
   const std::size_t num_items = model.items.ids.size();
   BET_CHECK(model.item_norms.size() == num_items && num_users <= 0xffffffffU &&
@@ -151,14 +152,15 @@ FileOrder order_of(const ModelToWrite& model) {
 }
 
 Sections encode_sections(const ModelToWrite& model, const FileHeader& header) {
-  const RowForm form = header.row_form();
   const FileOrder order = order_of(model);
   Sections sections;
   sections.emplace_back(SectionKind::kFacts, encode_facts(model.facts));
   sections.emplace_back(SectionKind::kUserIds, encode_side_ids(model.users, order.users));
   sections.emplace_back(SectionKind::kItemIds, encode_side_ids(model.items, order.items));
-  sections.emplace_back(SectionKind::kUserRows, encode_side_rows(model.users, order.users, form));
-  sections.emplace_back(SectionKind::kItemRows, encode_side_rows(model.items, order.items, form));
+  sections.emplace_back(SectionKind::kUserRows,
+                        encode_side_rows(model.users, order.users, header.user_form()));
+  sections.emplace_back(SectionKind::kItemRows,
+                        encode_side_rows(model.items, order.items, header.item_form()));
   sections.emplace_back(SectionKind::kItemNorms, encode_norms(model, order.items));
   if (!model.items_of.empty() || model.serving == Serving::kGraph) {
     sections.emplace_back(SectionKind::kInteractions,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ struct SideToWrite {
 struct ModelToWrite {
   BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
-  Precision precision = Precision::kFloat32;
+  Precision precision = Precision::kFloat32;  // of the users' rows, and of the items' unless:
+  std::optional<Precision> item_precision;
   RowLayout layout = RowLayout::kPrefix;
   ScoreKind score = ScoreKind::kDot;
   std::uint8_t layers = 0;    // propagation layers of serving by graph; ngcf: 3

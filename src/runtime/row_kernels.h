@@ -10,16 +10,20 @@ namespace bet {
 // Rows of one size, stored one after the other.
 struct RowGroup {
   const std::byte* values = nullptr;
-  const std::byte* scales = nullptr;  // f16 each; null without scales
+  const std::byte* scales = nullptr;  // scale_bytes() each; null without scales
   std::uint32_t count = 0;
   std::uint32_t size = 0;  // columns
 };
 
+// Values behind the size of the rows that the kernels of the precisions below four bits read of a
+// query: any finite ones.
+constexpr std::size_t kQueryPadding = 7;
+
 // The vector that rows are multiplied with.
 struct KernelQuery {
-  const float* values = nullptr;
-  const float* even = nullptr;  // its even columns; used for int4 alone
-  const float* odd = nullptr;   // its odd columns; used for int4 alone
+  const float* values = nullptr;  // with kQueryPadding behind them
+  const float* even = nullptr;    // its even columns; used for int4 alone
+  const float* odd = nullptr;     // its odd columns; used for int4 alone
 };
 
 // The hot loops of serving, compiled for each instruction set.

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "base/half.h"
+#include "base/row_quantiser.h"
+#include "runtime/packed_codes.h"
 
 namespace bet {
 namespace {
@@ -43,12 +45,64 @@ void check_values(Precision precision, const RowGroup& rows, std::string_view wh
         good &= (rows.values[i - 1] & std::byte{0xf0}) == std::byte{0x80};
       }
       break;
+    default:
+      for (std::uint64_t i = 0; i < bytes; i += per_row) {
+        good &= are_codes(rows.values + i, rows.size, precision);
+      }
+      BET_CHECK(good, what, ": a row of size ", rows.size, " has codes that ",
+                precision_name(precision), " does not have");
+      return;  // any byte is a scale
   }
   for (std::uint32_t row = 0; rows.scales != nullptr && row < rows.count; ++row) {
     good &= (load<std::uint16_t>(rows.scales + 2 * std::size_t{row}) & 0xfc00U) < 0x7c00U;
   }
   BET_CHECK(good, what, ": a value in a row of size ", rows.size, " is not a finite ",
             precision_name(precision));
+}
+
+// int8 and int4.
+void append_integers(std::string& values, std::string& scales, std::span<const float> row,
+                     Precision precision) {
+  float largest = 0;
+  for (const float value : row) largest = std::max(largest, std::abs(value));
+  const std::uint16_t half = float_to_half(largest / highest_level(precision));
+  BET_CHECK((half & 0x7c00U) != 0x7c00U, "a row to be stored in 8 bits or fewer has the value ",
+            largest);
+  append(scales, half);
+  // By the scale as it will be read.
+  const RowScale scale = {half_to_float(half)};
+  const auto quantised = [&](float value) {
+    return static_cast<int>(level_of(value, precision, scale));
+  };
+  if (precision == Precision::kInt8) {
+    for (const float value : row) values.push_back(static_cast<char>(quantised(value)));
+    return;
+  }
+  for (std::size_t j = 0; j < row.size(); j += 2) {
+    const int low = quantised(row[j]) + 8;
+    const int high = j + 1 < row.size() ? quantised(row[j + 1]) + 8 : 8;
+    values.push_back(static_cast<char>(low | high << 4));
+  }
+}
+
+// The precisions below four bits.
+void append_codes_of(std::string& values, std::string& scales, std::span<const float> row,
+                     Precision precision) {
+  double squares = 0;
+  for (const float value : row) squares += double{value} * double{value};
+  const double mean_square = squares / static_cast<double>(row.size());
+  const std::uint8_t scale_code = code_of_scale(mean_square, precision);
+  // The last code also stands for all larger scales.
+  BET_CHECK(scale_code < 255, "a row to be stored as ", precision_name(precision),
+            " has the root mean square ", std::sqrt(mean_square));
+  append(scales, scale_code);
+  const RowScale scale = row_scale_of_code(scale_code);
+  std::vector<std::uint8_t> codes;
+  for (const float value : row) {
+    const int level = static_cast<int>(level_of(value, precision, scale));
+    codes.push_back(static_cast<std::uint8_t>((level + num_levels(precision) - 1) / 2));
+  }
+  append_codes(values, codes, precision);
 }
 
 void append_row(std::string& values, std::string& scales, std::span<const float> row,
@@ -68,28 +122,10 @@ void append_row(std::string& values, std::string& scales, std::span<const float>
     }
     return;
   }
-  const float levels = precision == Precision::kInt8 ? 127.0F : 7.0F;
-  float largest = 0;
-  for (const float value : row) largest = std::max(largest, std::abs(value));
-  const std::uint16_t half = float_to_half(largest / levels);
-  BET_CHECK((half & 0x7c00U) != 0x7c00U, "a row to be stored in 8 bits or fewer has the value ",
-            largest);
-  append(scales, half);
-  // By the scale as it will be read. Rounding to f16 may have made it too small: hence the clamp.
-  const float scale = half_to_float(half);
-  const auto quantised = [&](float value) {
-    return scale == 0
-               ? 0
-               : static_cast<int>(std::clamp(std::nearbyint(value / scale), -levels, levels));
-  };
-  if (precision == Precision::kInt8) {
-    for (const float value : row) values.push_back(static_cast<char>(quantised(value)));
-    return;
-  }
-  for (std::size_t j = 0; j < row.size(); j += 2) {
-    const int low = quantised(row[j]) + 8;
-    const int high = j + 1 < row.size() ? quantised(row[j + 1]) + 8 : 8;
-    values.push_back(static_cast<char>(low | high << 4));
+  if (has_byte_scale(precision)) {
+    append_codes_of(values, scales, row, precision);
+  } else {
+    append_integers(values, scales, row, precision);
   }
 }
 
@@ -121,7 +157,9 @@ RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
     group.rows.count = count;
     group.rows.size = size * form.values_per_column;
     group.rows.values = reader.take(count * value_bytes(form.precision, group.rows.size)).data();
-    if (!scales.empty()) group.rows.scales = scales.data() + 2 * std::size_t{first_row};
+    if (!scales.empty()) {
+      group.rows.scales = scales.data() + first_row * scale_bytes(form.precision);
+    }
     check_values(form.precision, group.rows, what);
     if (mask > 0) {
       group.bitmaps = bitmaps.data() + first_row * mask;
@@ -187,7 +225,7 @@ void RowSection::decode(std::uint32_t row, std::span<float> out) const {
     const std::uint32_t inside = row - group.first_row;
     RowGroup one = group.rows;
     one.values += inside * value_bytes(form_.precision, one.size);
-    if (one.scales != nullptr) one.scales += 2 * std::size_t{inside};
+    if (one.scales != nullptr) one.scales += inside * scale_bytes(form_.precision);
     one.count = 1;
     const float weight = 1;
     if (form_.layout == RowLayout::kPrefix) {
@@ -205,18 +243,23 @@ void RowSection::decode(std::uint32_t row, std::span<float> out) const {
 
 void RowSection::dots(std::span<const float> query, std::span<float> out) const {
   std::fill(out.begin(), out.end(), 0.0F);
+  std::vector<float> padded;
   std::vector<float> even;
   std::vector<float> odd;
-  const auto halves = [&](std::span<const float> values) {
+  const auto prepared = [&](std::span<const float> values) {
     even.clear();
     odd.clear();
     for (std::size_t j = 0; form_.precision == Precision::kInt4 && j < values.size(); ++j) {
       (j % 2 == 0 ? even : odd).push_back(values[j]);
     }
-    return KernelQuery{values.data(), even.data(), odd.data()};
+    if (!has_byte_scale(form_.precision))
+      return KernelQuery{values.data(), even.data(), odd.data()};
+    padded.assign(values.begin(), values.end());
+    padded.resize(values.size() + kQueryPadding);
+    return KernelQuery{padded.data(), nullptr, nullptr};
   };
   if (form_.layout == RowLayout::kPrefix) {
-    const KernelQuery whole = halves(query);
+    const KernelQuery whole = prepared(query);
     for (const Group& group : groups_) {
       row_kernels().dots(form_.precision, group.rows, whole, out.data() + group.first_row);
     }
@@ -231,10 +274,10 @@ void RowSection::dots(std::span<const float> query, std::span<float> out) const 
       stored_positions(group, row, positions);
       gathered.clear();
       for (const std::uint32_t position : positions) gathered.push_back(query[position]);
-      row_kernels().dots(form_.precision, one, halves(gathered),
+      row_kernels().dots(form_.precision, one, prepared(gathered),
                          out.data() + group.first_row + row);
       one.values += value_bytes(form_.precision, one.size);
-      if (one.scales != nullptr) one.scales += 2;
+      if (one.scales != nullptr) one.scales += scale_bytes(form_.precision);
     }
   }
 }

@@ -14,7 +14,7 @@ namespace bet {
 
 enum class RowLayout : std::uint8_t { kPrefix = 0, kMasked = 1 };
 
-// What the rows of a file have in common.
+// What the rows of a side have in common.
 struct RowForm {
   std::uint32_t max_columns = 0;  // sizes are 0 .. max_columns
   std::uint32_t values_per_column = 1;
@@ -74,7 +74,10 @@ struct RowsToStore {
 };
 std::string encode_rows(const RowsToStore& rows, const RowForm& form);
 
-// The row as it would be read back.
+// The stored values of a row as they would be read back, the same to the bit. Takes them as they
+// would be given to encode_rows: in the order of the file, without columns that are not stored, and
+// never rounded before. Rounding a second time may give other values, because the scale of the
+// precisions below four bits follows from the root mean square.
 void round_as_stored(std::span<float> row, Precision precision);
 
 }  // namespace bet

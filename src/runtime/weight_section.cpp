@@ -74,14 +74,14 @@ std::string encode_weights(std::vector<DenseWeights> weights, const FileHeader& 
     BET_CHECK(one.values.size() == std::size_t{one.rows} * one.columns, kName, ": ",
               in_quotes(one.name), " of ", one.rows, " x ", one.columns, " has ", one.values.size(),
               " values");
-    round_as_stored(one, header.precision);
+    round_as_stored(one, header.weight_precision());
     check_finite(one);
     append(bytes, static_cast<std::uint8_t>(one.name.size()));
     bytes += one.name;
     append(bytes, one.rows);
     append(bytes, one.columns);
     for (const float value : one.values) {
-      if (header.precision == Precision::kFloat32) {
+      if (header.weight_precision() == Precision::kFloat32) {
         append(bytes, value);
       } else {
         append(bytes, float_to_half(value));
@@ -103,10 +103,10 @@ std::vector<DenseWeights> decode_weights(Bytes bytes, const FileHeader& header) 
               in_quotes(one.name), " is ", one.rows, " x ", one.columns, " with embeddings of ",
               header.max_dim);
     const std::size_t count = std::size_t{one.rows} * one.columns;
-    const std::byte* at = reader.take(count * bytes_a_value(header.precision)).data();
+    const std::byte* at = reader.take(count * bytes_a_value(header.weight_precision())).data();
     one.values.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-      one.values.push_back(header.precision == Precision::kFloat32
+      one.values.push_back(header.weight_precision() == Precision::kFloat32
                                ? load<float>(at + 4 * i)
                                : half_to_float(load<std::uint16_t>(at + 2 * i)));
     }

@@ -23,10 +23,11 @@ std::vector<DenseWeights> decode_weights(Bytes bytes, const FileHeader& header);
 // The values of the matrix of this name, which must be there.
 const std::vector<float>& named_weights(const std::vector<DenseWeights>& weights,
                                         std::string_view name);
-// The bytes that a matrix takes in the section.
+// The bytes that a matrix takes in the section, by the weight_precision() of the file.
 std::uint64_t weights_bytes(const DenseWeights& weights, Precision precision);
 
-// The weights as they would be read back from a file whose rows have this precision.
+// The weights as they would be read back from a file of this weight_precision(): in fp32 as they
+// are, else rounded to fp16.
 void round_as_stored(DenseWeights& weights, Precision precision);
 
 }  // namespace bet

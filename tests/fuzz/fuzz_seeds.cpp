@@ -19,8 +19,7 @@ void write_seeds(const std::filesystem::path& folder) {
     file << test::ToyModel(options).encode() << std::flush;
     BET_CHECK(file.good(), path.string(), ": cannot be written");
   };
-  for (const Precision precision :
-       {Precision::kFloat32, Precision::kFloat16, Precision::kInt8, Precision::kInt4}) {
+  for (const Precision precision : test::kPrecisions) {
     for (const RowLayout layout : {RowLayout::kPrefix, RowLayout::kMasked}) {
       test::ToyOptions materialised;
       materialised.backbone = BackboneId::kNgcf;
@@ -43,6 +42,9 @@ void write_seeds(const std::filesystem::path& folder) {
   options.max_dim = 9;
   options.layout = RowLayout::kMasked;
   options.precision = Precision::kInt4;
+  write(options);
+  options.precision = Precision::kTernary;
+  options.item_precision = Precision::kInt1;
   write(options);
   options.users = 0;
   options.items = 1;

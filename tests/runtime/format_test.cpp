@@ -1,5 +1,7 @@
-// docs/format.md, byte by byte: what these files say must never change with versions 1 and 2.
+// docs/format.md, byte by byte: what these files say must never change with versions 1 to 3.
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "bet/model.h"
 #include "runtime/model_writer.h"
@@ -241,6 +243,134 @@ TEST(Format, NgcfIsWrittenSo) {
                    {"layer2.weight", 2, 1, {2, 0}},  {"layer2.bias", 1, 1, {0}},
                    {"layer3.weight", 2, 1, {-1, 0}}, {"layer3.bias", 1, 1, {0}}};
   EXPECT_EQ(encode_model(model), ngcf_file());
+}
+
+// A row of a precision below four bits as it is given, as it is written with the scale 1, which is
+// code 160, and as it is read.
+struct PackedRow {
+  Precision precision;
+  std::vector<float> values;
+  std::string bytes;
+  std::vector<float> read;
+};
+
+std::vector<PackedRow> packed_rows() {
+  return {
+      // Codes 7 0 6 1  5 2 4 3  4 4.
+      {Precision::kInt3,
+       {6, -6.1F, 4, -4.1F, 2, -2.1F, 0.1F, -0.1F, 0.1F, 0.1F},
+       "63 c9 00 55 03",
+       {7, -7, 5, -5, 3, -3, 1, -1, 1, 1}},
+      // Codes 3 0 2 1  2.
+      {Precision::kInt2, {2.8F, -2.8F, 0.9F, -0.9F, 1.5F}, "63 02", {3, -3, 1, -1, 1}},
+      // Codes 2 0 1 2 1  2.
+      {Precision::kTernary, {2, -2, 0.5F, 2, -0.5F, 2}, "92 02", {2, -2, 0, 2, 0, 2}},
+      {Precision::kInt1,
+       {1.2F, -1.3F, 1.2F, 1.3F, -1.2F, -1.3F, 1.2F, -1.3F, 1.2F},
+       "4d 01",
+       {1, -1, 1, 1, -1, -1, 1, -1, 1}},
+  };
+}
+
+// One row of size `max_dim`, the largest.
+std::string row_section(std::size_t max_dim, const PackedRow& row) {
+  return std::string(4 * row.values.size(), '\0') + bytes_of("01000000") +
+         std::string(4 * (max_dim - row.values.size()), '\0') + bytes_of("a0 " + row.bytes);
+}
+
+// Every two of the rows: one of the user u, one of the item x.
+TEST(Format, CodesArePackedSo) {
+  for (const PackedRow& user : packed_rows()) {
+    for (const PackedRow& item : packed_rows()) {
+      SCOPED_TRACE(std::string(precision_name(user.precision)) + " and " +
+                   std::string(precision_name(item.precision)));
+      const std::size_t dim = std::max(user.values.size(), item.values.size());
+      RawFile raw;
+      raw.version = 3;
+      raw.users = raw.items = 1;
+      raw.max_dim = static_cast<std::uint32_t>(dim);
+      raw.precision = static_cast<std::uint8_t>(user.precision);
+      raw.item_precision = static_cast<std::uint8_t>(item.precision);
+      raw.sections = {{1, bytes_of("00000000")},
+                      {2, bytes_of("00000000  00  01 'u'")},
+                      {3, bytes_of("00000000  00  01 'x'")},
+                      {4, row_section(dim, user)},
+                      {5, row_section(dim, item)},
+                      {6, bytes_of("003c")}};
+      const std::vector<std::byte> bytes = exact_bytes(raw.bytes());
+      const Model model = Model::from_bytes(bytes);
+      std::vector<float> user_read = user.read;
+      std::vector<float> item_read = item.read;
+      user_read.resize(dim);
+      item_read.resize(dim);
+      EXPECT_EQ(model.stored_user_row(0), user_read);
+      EXPECT_EQ(model.stored_item_row(0), item_read);
+      float score = 0;
+      for (std::size_t j = 0; j < dim; ++j) score += user_read[j] * item_read[j];
+      expect_items(model.recommend("u", 5), {{"x", score}});
+
+      ModelToWrite to_write;
+      to_write.precision = user.precision;
+      to_write.item_precision = item.precision;
+      to_write.max_dim = raw.max_dim;
+      const auto num_values = [](const PackedRow& row) {
+        return static_cast<std::uint32_t>(row.values.size());
+      };
+      to_write.users = {{"u"}, {num_values(user)}, user.values, user.values.size(), {}};
+      to_write.items = {{"x"}, {num_values(item)}, item.values, item.values.size(), {}};
+      to_write.item_norms = {1};
+      EXPECT_EQ(encode_model(to_write), raw.bytes());
+    }
+  }
+}
+
+TEST(Format, ScalesOfOneByteAreEighthsOfPowersOfTwo) {
+  const PackedRow row = packed_rows()[1];
+  for (int code = 0; code < 256; ++code) {
+    RawFile raw;
+    raw.version = 3;
+    raw.users = 1;
+    raw.max_dim = 5;
+    raw.precision = raw.item_precision = 5;
+    raw.sections = {{1, bytes_of("00000000")},
+                    {2, bytes_of("00000000  00  01 'u'")},
+                    {3, ""},
+                    {4, row_section(5, row)},
+                    {5, std::string(24, '\0')},
+                    {6, ""}};
+    raw.section(4)[24] = static_cast<char>(code);
+    const std::vector<std::byte> bytes = exact_bytes(raw.bytes());
+    const Model model = Model::from_bytes(bytes);
+    const auto scale = code == 0 ? 0.0F : static_cast<float>(std::exp2((code - 160) / 8.0));
+    std::vector<float> expected;
+    for (const float level : row.read) expected.push_back(level * scale);
+    EXPECT_EQ(model.stored_user_row(0), expected) << code;
+  }
+}
+
+// Programs that read versions 1 and 2 alone still read what they know.
+TEST(Format, VersionThreeIsWrittenOnlyWhereItIsNeeded) {
+  const auto version = [](BackboneId backbone, Precision users, Precision items) {
+    test::ToyOptions options;
+    if (backbone == BackboneId::kNgcf) options = test::toy_ngcf();
+    if (backbone == BackboneId::kNcf) options = test::toy_ncf();
+    options.backbone = backbone;
+    options.precision = users;
+    options.item_precision = items;
+    const std::string file = test::ToyModel(options).encode();
+    EXPECT_EQ(file[46], static_cast<char>(users));
+    EXPECT_EQ(file[50], static_cast<char>(file[8] == 3 ? items : Precision::kFloat32));
+    return int{file[8]};
+  };
+  for (const BackboneTraits& traits : kBackboneTraits) {
+    for (const Precision users : test::kPrecisions) {
+      for (const Precision items : test::kPrecisions) {
+        const bool is_old = users == items && users <= Precision::kInt4;
+        const int old_version = traits.id <= BackboneId::kLightGcn ? 1 : 2;
+        EXPECT_EQ(version(traits.id, users, items), is_old ? old_version : 3) << traits.name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -28,9 +28,11 @@ constexpr std::size_t kEntry = 32;
 
 std::string graph_file() { return ToyModel(test::toy_graph(2)).encode(); }
 
-std::string file_of(Precision precision, RowLayout layout = RowLayout::kPrefix) {
+std::string file_of(Precision precision, RowLayout layout = RowLayout::kPrefix,
+                    std::optional<Precision> item_precision = {}) {
   ToyOptions options;
   options.precision = precision;
+  options.item_precision = item_precision;
   options.layout = layout;
   return ToyModel(options).encode();
 }
@@ -132,10 +134,12 @@ TEST_P(Damaged, BytesBehindTheEndAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Bases, Damaged,
-    testing::Values(Base{"Graph", graph_file()}, Base{"Int4", file_of(Precision::kInt4)},
-                    Base{"MaskedInt8", file_of(Precision::kInt8, RowLayout::kMasked)},
-                    Base{"Ngcf", dense_file(test::toy_ngcf())},
-                    Base{"Ncf", dense_file(test::toy_ncf())}),
+    testing::Values(
+        Base{"Graph", graph_file()}, Base{"Int4", file_of(Precision::kInt4)},
+        Base{"MaskedInt8", file_of(Precision::kInt8, RowLayout::kMasked)},
+        Base{"TernaryAndInt1", file_of(Precision::kTernary, RowLayout::kMasked, Precision::kInt1)},
+        Base{"Int2AndInt3", file_of(Precision::kInt2, RowLayout::kPrefix, Precision::kInt3)},
+        Base{"Ngcf", dense_file(test::toy_ngcf())}, Base{"Ncf", dense_file(test::toy_ncf())}),
     [](const auto& base) { return std::string(base.param.name); });
 
 // Malicious files in which every checksum is right.
@@ -180,11 +184,20 @@ void craft_headers(Crafter& craft) {
   };
   header("Version0", "version 0", [](RawFile& raw) { raw.version = 0; });
   header("Version2", "header: version 2 for lightgcn", [](RawFile& raw) { raw.version = 2; });
-  header("Version3", "version 3; this program reads versions 1 and 2",
+  header("Version3", "header: version 3 for lightgcn with users in fp32 and items in fp32",
          [](RawFile& raw) { raw.version = 3; });
+  header("Version4", "version 4; this program reads versions 1 to 3",
+         [](RawFile& raw) { raw.version = 4; });
   header("Backbone4", "unknown backbone 4", [](RawFile& raw) { raw.backbone = 4; });
   header("Serving2", "unknown serving 2", [](RawFile& raw) { raw.serving = 2; });
-  header("Precision4", "unknown precision 4", [](RawFile& raw) { raw.precision = 4; });
+  header("Precision4", "header: version 1 for lightgcn with users in int3 and items in int3",
+         [](RawFile& raw) { raw.precision = 4; });
+  header("Precision8", "unknown precision 8",
+         [](RawFile& raw) { raw.version = 3, raw.precision = 8; });
+  header("ItemPrecision8", "unknown item precision 8",
+         [](RawFile& raw) { raw.version = 3, raw.item_precision = 8; });
+  header("ItemPrecisionWithoutVersion3", "header: bytes that must be zero",
+         [](RawFile& raw) { raw.item_precision = 5; });
   header("Precision255", "unknown precision 255", [](RawFile& raw) { raw.precision = 255; });
   header("Layout2", "unknown layout 2", [](RawFile& raw) { raw.layout = 2; });
   header("GraphWithoutLayers", "number of layers 0", [](RawFile& raw) { raw.layers = 0; });
@@ -209,6 +222,11 @@ void craft_headers(Crafter& craft) {
     craft.bytes(("ByteOfTheHeader" + std::to_string(at)).c_str(), graph, "header: bytes that must",
                 [&](std::string& file) { file[at] = 1; });
   }
+  craft.bytes("ByteOfTheHeaderOfVersion3", file_of(Precision::kInt2), "header: bytes that must",
+              [](std::string& file) { file[51] = 1; });
+  craft.parts("Version1ForMixedSides",
+              file_of(Precision::kInt8, RowLayout::kPrefix, Precision::kInt4),
+              "header: bytes that must", [](RawFile& raw) { raw.version = 1; });
   craft.bytes("WrongSize", graph, "bytes, but its header says 5",
               [](std::string& file) { put(file, 16, std::uint64_t{5}); });
   craft.bytes("HugeSize", graph, "bytes, but its header says 18446744073709551615",
@@ -366,12 +384,22 @@ RawFile one_user_file(std::uint8_t precision, std::uint8_t layout, const std::st
   RawFile raw = take_apart(tiny_file());
   raw.users = 1;
   raw.max_dim = 3;
+  raw.version = precision > 3 ? 3 : 1;
   raw.precision = precision;
+  raw.item_precision = precision > 3 ? precision : 0;
   raw.layout = layout;
   raw.section(2) = bytes_of("00000000  00  01 'u'");
   raw.section(4) = bytes_of(rows);
   raw.section(5) = bytes_of("02000000 00000000 00000000 00000000");
   raw.section(7) = bytes_of("00000000  00");
+  return raw;
+}
+
+// The row of a user, of size 5 of 5.
+RawFile five_ternary_file(const std::string& byte) {
+  RawFile raw = one_user_file(6, 0, "0000000000000000000000000000000000000000 01000000 a0" + byte);
+  raw.max_dim = 5;
+  raw.section(5) = bytes_of("02000000") + std::string(20, '\0');
   return raw;
 }
 
@@ -424,6 +452,22 @@ void craft_rows(Crafter& craft) {
       "user rows: a value in a row of size 1 is not a finite int4");
   row("Int4OfInfiniteScale", 3, 0, one + "007e 8f",
       "user rows: a value in a row of size 1 is not a finite int4");
+  row("Int3UnusedLowBits", 4, 0, two + "a0 10 01",
+      "user rows: a row of size 2 has codes that int3 does not have");
+  row("Int3UnusedHighBit", 4, 0, two + "a0 01 04",
+      "user rows: a row of size 2 has codes that int3 does not have");
+  row("Int3WithoutHighBits", 4, 0, two + "a0 01", "user rows: ends after");
+  row("Int2UnusedBits", 5, 0, two + "a0 80",
+      "user rows: a row of size 2 has codes that int2 does not have");
+  row("Int2WithoutScale", 5, 0, two + "01", "user rows: ends after");
+  row("Int2WithAScaleOfTwoBytes", 5, 0, two + "000f 01", "user rows: 1 bytes too many");
+  row("TernaryUnusedDigit", 6, 0, two + "a0 09",
+      "user rows: a row of size 2 has codes that ternary does not have");
+  craft.parts("TernaryByte243", tiny_file(),
+              "user rows: a row of size 5 has codes that ternary does not have",
+              [](RawFile& raw) { raw = five_ternary_file("f3"); });
+  row("Int1UnusedBit", 7, 0, two + "a0 04",
+      "user rows: a row of size 2 has codes that int1 does not have");
   row("BitmapOfTooFew", 0, 1, two + "04 0000803f 0000803f",
       "user rows: the bitmap of row 0 keeps 1 columns instead of 2");
   row("BitmapOfTooMany", 0, 1, two + "07 0000803f 0000803f",
@@ -437,12 +481,14 @@ void craft_rows(Crafter& craft) {
 TEST(CraftedFile, TheFramesAreGood) {
   for (const auto& [precision, layout, values] :
        {std::tuple(0, 0, "0000803f 000080bf"), std::tuple(1, 0, "003c 003c"),
-        std::tuple(2, 0, "003c 0181"), std::tuple(3, 0, "003c f1"),
+        std::tuple(2, 0, "003c 0181"), std::tuple(3, 0, "003c f1"), std::tuple(4, 0, "a0 0f 03"),
+        std::tuple(5, 0, "00 0f"), std::tuple(6, 0, "ff 08"), std::tuple(7, 0, "a0 03"),
         std::tuple(0, 1, "06 0000803f 0000803f")}) {
     RawFile raw = one_user_file(static_cast<std::uint8_t>(precision),
                                 static_cast<std::uint8_t>(layout), std::string(kTwo) + values);
     EXPECT_TRUE(opens_or_is_refused(raw.bytes(), Verify::kAll)) << precision << layout;
   }
+  EXPECT_TRUE(opens_or_is_refused(five_ternary_file("f2").bytes(), Verify::kAll));
   EXPECT_TRUE(opens_or_is_refused(tiny_file(), Verify::kAll));
   EXPECT_TRUE(opens_or_is_refused(take_apart(graph_file()).bytes(), Verify::kAll));
 }

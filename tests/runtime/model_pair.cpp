@@ -27,7 +27,10 @@ Pair::Pair(const ToyOptions& options)
   for (std::uint32_t row = 0; row < model.num_items(); ++row) {
     item_rows[index_of(items(), model.item_id(row))] = wide(model.stored_item_row(row));
   }
-  for (DenseWeights& weights : toy.model.weights) round_as_stored(weights, options.precision);
+  const FileHeader header = options.header();
+  for (DenseWeights& weights : toy.model.weights) {
+    round_as_stored(weights, header.weight_precision());
+  }
   for (const DenseWeights& found : model.weights()) {
     const auto same = [&](const DenseWeights& one) {
       return one.name == found.name && one.rows == found.rows && one.columns == found.columns &&
@@ -36,8 +39,10 @@ Pair::Pair(const ToyOptions& options)
     EXPECT_EQ(std::count_if(toy.model.weights.begin(), toy.model.weights.end(), same), 1)
         << found.name;
   }
-  if (options.precision == Precision::kFloat32) {
+  if (header.precision == Precision::kFloat32) {
     EXPECT_EQ(user_rows, toy.user_rows);
+  }
+  if (header.item_precision == Precision::kFloat32) {
     EXPECT_EQ(item_rows, toy.item_rows);
   }
   vectors = vectors_by_hand(toy.model, user_rows, item_rows);
@@ -85,8 +90,7 @@ std::vector<ToyOptions> all_kinds() {
     if (options.layers == 3) options.users = 40, options.items = 35, options.max_dim = 11;
     kinds.push_back(options);
   };
-  for (const Precision precision :
-       {Precision::kFloat32, Precision::kFloat16, Precision::kInt8, Precision::kInt4}) {
+  for (const Precision precision : kPrecisions) {
     for (const RowLayout layout : {RowLayout::kPrefix, RowLayout::kMasked}) {
       add(ToyOptions(), precision, layout);
       for (std::uint8_t layers = 1; layers <= 4; ++layers)
@@ -112,6 +116,14 @@ std::vector<ToyOptions> all_kinds() {
     }
   }
   kinds.push_back(toy_graph(16));
+  for (const ToyOptions& each : {ToyOptions(), toy_graph(3), toy_ngcf(), materialised, toy_ncf()}) {
+    for (const auto& [users, items] : {std::pair(Precision::kInt2, Precision::kInt1),
+                                       std::pair(Precision::kTernary, Precision::kFloat32),
+                                       std::pair(Precision::kFloat32, Precision::kInt8)}) {
+      add(each, users, kinds.size() % 2 == 0 ? RowLayout::kPrefix : RowLayout::kMasked);
+      kinds.back().item_precision = items;
+    }
+  }
   // Weights for more columns than any row has.
   for (ToyOptions spare : {toy_ngcf(), toy_ncf()}) {
     spare.users = spare.items = 2;
@@ -124,6 +136,7 @@ std::vector<ToyOptions> all_kinds() {
 std::string kind_name(const ToyOptions& options) {
   return std::string(backbone_traits(options.backbone).name) + std::to_string(options.layers) +
          std::string(precision_name(options.precision)) +
+         (options.item_precision ? std::string(precision_name(*options.item_precision)) : "") +
          (options.layout == RowLayout::kPrefix ? "prefix" : "masked") +
          (options.score == ScoreKind::kCosine ? "cosine" : "");
 }

@@ -176,7 +176,8 @@ void expect_true_summary(const ToyOptions& options) {
   const bool graph = options.serving == Serving::kGraph;
   EXPECT_EQ(summary.backbone, backbone_traits(options.backbone).name);
   EXPECT_EQ(summary.serving, graph ? "graph" : "materialised");
-  EXPECT_EQ(summary.precision, precision_name(options.precision));
+  EXPECT_EQ(summary.precision, precision_name(header.precision));
+  EXPECT_EQ(summary.item_precision, precision_name(header.item_precision));
   EXPECT_EQ(summary.layout, options.layout == RowLayout::kPrefix ? "prefix" : "masked");
   EXPECT_EQ(summary.file_bytes, pair.bytes.size());
   EXPECT_EQ(summary.table_bytes, parts.at("user rows") + parts.at("item rows"));
@@ -190,7 +191,8 @@ void expect_true_summary(const ToyOptions& options) {
   EXPECT_EQ(summary.params, params);
   EXPECT_EQ(summary.user_sizes, user_sizes);
   EXPECT_EQ(summary.item_sizes, item_sizes);
-  if (options.precision == Precision::kFloat32 && options.layout == RowLayout::kPrefix) {
+  const bool is_full = header.weight_precision() == Precision::kFloat32;
+  if (is_full && options.layout == RowLayout::kPrefix) {
     EXPECT_EQ(summary.table_bytes, 4 * params + 8 * (header.most_columns() + 1));
   }
   std::uint64_t interactions = 0;
@@ -198,7 +200,7 @@ void expect_true_summary(const ToyOptions& options) {
   EXPECT_EQ(summary.interactions, interactions);
   std::uint64_t weights = 0;
   for (const DenseWeights& one : pair.toy.model.weights) {
-    const std::uint64_t each = options.precision == Precision::kFloat32 ? 4 : 2;
+    const std::uint64_t each = is_full ? 4 : 2;
     EXPECT_EQ(parts.at(one.name), 1 + one.name.size() + 8 + each * one.values.size());
     weights += one.values.size();
   }

@@ -15,6 +15,7 @@ struct RawFile {
   std::uint32_t version = 1;
   std::uint32_t users = 0, items = 0, max_dim = 0;
   std::uint8_t backbone = 0, serving = 0, precision = 0, layout = 0, layers = 0;
+  std::uint8_t item_precision = 0;                              // version 3 only
   std::vector<std::pair<std::uint32_t, std::string>> sections;  // kind, bytes
 
   std::string& section(std::uint32_t kind);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/half.h"
+#include "base/row_quantiser.h"
 #include "runtime/row_kernels.h"
 #include "runtime/row_section.h"
 #include "runtime/toy_model.h"
@@ -14,16 +15,22 @@ namespace {
 
 using test::error_of;
 using test::exact_bytes;
-
-constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kFloat16, Precision::kInt8,
-                                     Precision::kInt4};
+using test::kPrecisions;
 
 float random_value(test::Random& random) {
   return static_cast<float>(random() % 20'001) / 10'000.0F - 1.0F;
 }
 
+// A digit of a row that has so many in a byte, the first one lowest.
+int digit(const std::byte* row, std::uint32_t column, int base, std::uint32_t per_byte) {
+  int rest = std::to_integer<int>(row[column / per_byte]);
+  for (std::uint32_t i = 0; i < column % per_byte; ++i) rest /= base;
+  return rest % base;
+}
+
 // A stored value as docs/format.md defines it.
-double stored_value(Precision precision, const std::byte* row, std::uint32_t column) {
+double stored_value(Precision precision, const std::byte* row, std::uint32_t size,
+                    std::uint32_t column) {
   switch (precision) {
     case Precision::kFloat32:
       return load<float>(row + 4 * column);
@@ -31,6 +38,14 @@ double stored_value(Precision precision, const std::byte* row, std::uint32_t col
       return half_to_float(load<std::uint16_t>(row + 2 * column));
     case Precision::kInt8:
       return static_cast<std::int8_t>(row[column]);
+    case Precision::kInt3:
+      return 2 * (digit(row, column, 4, 4) + 4 * digit(row + (size + 3) / 4, column, 2, 8)) - 7;
+    case Precision::kInt2:
+      return 2 * digit(row, column, 4, 4) - 3;
+    case Precision::kTernary:
+      return 2 * digit(row, column, 3, 5) - 2;
+    case Precision::kInt1:
+      return 2 * digit(row, column, 2, 8) - 1;
     case Precision::kInt4:
       break;
   }
@@ -45,7 +60,9 @@ struct StoredGroup {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = static_cast<std::byte>(random());
       if (precision == Precision::kInt8 && values[i] == std::byte{0x80}) values[i] = std::byte{7};
+      if (precision == Precision::kTernary) values[i] = static_cast<std::byte>(random() % 243);
     }
+    if (has_byte_scale(precision)) clear_unused(precision, count, size);
     for (std::size_t i = 0; precision == Precision::kFloat32 && i < values.size(); i += 4) {
       const float value = random_value(random);
       std::memcpy(values.data() + i, &value, 4);
@@ -54,30 +71,53 @@ struct StoredGroup {
       const std::uint16_t value = float_to_half(random_value(random));
       std::memcpy(values.data() + i, &value, 2);
     }
-    if (scale_bytes(precision) > 0) scales.resize(2 * std::size_t{count});
+    scales.resize(scale_bytes(precision) * count);
     for (std::uint32_t row = 0; row < count; ++row) {
-      double scale = 1;
-      if (!scales.empty()) {
+      scale_values.push_back(1);
+      if (scale_bytes(precision) == 2) {
         const std::uint16_t half = float_to_half(0.01F * static_cast<float>(random() % 100));
         std::memcpy(scales.data() + 2 * std::size_t{row}, &half, 2);
-        scale = half_to_float(half);
+        scale_values.back() = half_to_float(half);
+      } else if (scale_bytes(precision) == 1) {
+        const std::uint32_t code = row == 3 ? 0 : 100 + random() % 80;
+        scales[row] = static_cast<std::byte>(code);
+        scale_values.back() = code == 0 ? 0 : static_cast<float>(std::exp2((code - 160.0) / 8));
       }
+      const std::byte* const bytes = values.data() + row * value_bytes(precision, size);
       for (std::uint32_t j = 0; j < size; ++j) {
-        rows[row][j] =
-            scale * stored_value(precision, values.data() + row * value_bytes(precision, size), j);
+        rows[row][j] = double{scale_values[row]} * stored_value(precision, bytes, size, j);
       }
     }
     group = {values.data(), scales.empty() ? nullptr : scales.data(), count, size};
   }
 
+  // Sets the codes behind a row's last one to 0.
+  void clear_unused(Precision precision, std::uint32_t count, std::uint32_t size) {
+    const auto clear = [&](std::uint64_t at, std::uint32_t base, std::uint32_t per_byte) {
+      std::uint32_t limit = 1;
+      for (std::uint32_t i = 0; i < size % per_byte; ++i) limit *= base;
+      if (limit == 1) return;
+      std::byte& last = values[at + size / per_byte];
+      last = static_cast<std::byte>(std::to_integer<std::uint32_t>(last) % limit);
+    };
+    for (std::uint32_t row = 0; row < count; ++row) {
+      const std::uint64_t at = row * value_bytes(precision, size);
+      if (precision == Precision::kInt3) clear(at + (size + 3) / 4, 2, 8);
+      if (precision == Precision::kInt3 || precision == Precision::kInt2) clear(at, 4, 4);
+      if (precision == Precision::kTernary) clear(at, 3, 5);
+      if (precision == Precision::kInt1) clear(at, 2, 8);
+    }
+  }
+
   std::vector<std::byte> values, scales;
+  std::vector<float> scale_values;
   std::vector<std::vector<double>> rows;
   RowGroup group;
 };
 
 std::vector<std::uint32_t> all_sizes() {
-  std::vector<std::uint32_t> sizes = {128, 129, 255};
-  for (std::uint32_t size = 0; size <= 40; ++size) sizes.push_back(size);
+  std::vector<std::uint32_t> sizes = {255};
+  for (std::uint32_t size = 0; size <= 130; ++size) sizes.push_back(size);
   return sizes;
 }
 
@@ -93,8 +133,8 @@ TEST(RowKernels, DotsAreThoseOfTheObviousLoop) {
     for (const std::uint32_t size : all_sizes()) {
       for (const std::uint32_t count : {0U, 1U, 5U}) {
         const StoredGroup stored(precision, count, size, random);
-        std::vector<float> query(size), even, odd;
-        for (std::uint32_t j = 0; j < size; ++j) {
+        std::vector<float> query(size + kQueryPadding), even, odd;
+        for (std::uint32_t j = 0; j < query.size(); ++j) {
           query[j] = random_value(random);
           (j % 2 == 0 ? even : odd).push_back(query[j]);
         }
@@ -104,7 +144,8 @@ TEST(RowKernels, DotsAreThoseOfTheObviousLoop) {
                               out.data());
           for (std::uint32_t row = 0; row < count; ++row) {
             double sum = 0;
-            double terms = 0;
+            // What the unused codes of the last byte add and take, which is rounded too.
+            double terms = has_byte_scale(precision) ? 100 * stored.scale_values[row] : 0;
             for (std::uint32_t j = 0; j < size; ++j) {
               sum += query[j] * stored.rows[row][j];
               terms += std::abs(query[j] * stored.rows[row][j]);
@@ -138,6 +179,27 @@ TEST(RowKernels, AddIsThatOfTheObviousLoop) {
             terms += std::abs(weights[row] * stored.rows[row][j]);
           }
           ASSERT_NEAR(sum[j], expected, 1e-6 * terms)
+              << row_kernels(i).name << ' ' << precision_name(precision) << ' ' << size;
+        }
+      }
+    }
+  }
+}
+
+// One rounding: training computes the same values.
+TEST(RowKernels, ASingleRowIsItsLevelsTimesItsScaleToTheBit) {
+  test::Random random(6);
+  for (const Precision precision : kPrecisions) {
+    if (!is_integer(precision)) continue;
+    for (const std::uint32_t size : all_sizes()) {
+      const StoredGroup stored(precision, 1, size, random);
+      for (std::size_t i = 0; i < num_row_kernels(); ++i) {
+        std::vector<float> row(size);
+        const float weight = 1;
+        row_kernels(i).add(precision, stored.group, &weight, row.data());
+        for (std::uint32_t j = 0; j < size; ++j) {
+          const double level = stored_value(precision, stored.values.data(), size, j);
+          ASSERT_EQ(row[j], static_cast<float>(level) * stored.scale_values[0])
               << row_kernels(i).name << ' ' << precision_name(precision) << ' ' << size;
         }
       }
@@ -211,6 +273,39 @@ class Rows : public testing::TestWithParam<RowsParam> {
   RowForm form(std::uint32_t max_columns) const {
     return {max_columns, per_column_, precision_, layout_};
   }
+  // That the stored values at these positions are the levels nearest to those wanted, for the scale
+  // that the root mean square asks for, and that all others are 0.
+  void expect_nearest_levels(const std::vector<std::uint32_t>& positions,
+                             const std::vector<float>& wanted,
+                             const std::vector<float>& decoded) const {
+    double squares = 0;
+    for (const std::uint32_t at : positions) squares += double{wanted[at]} * wanted[at];
+    const double rms = std::sqrt(squares / static_cast<double>(positions.size()));
+    const double factor = precision_ == Precision::kInt3      ? 0.293
+                          : precision_ == Precision::kInt2    ? 0.498
+                          : precision_ == Precision::kTernary ? 0.612
+                                                              : 0.798;
+    const double eighths = std::round(8 * std::log2(factor * rms));
+    const auto scale = static_cast<float>(eighths > -160 ? std::exp2(eighths / 8) : 0);
+    const int levels = num_levels(precision_);
+    std::vector<bool> is_stored(decoded.size());
+    for (const std::uint32_t at : positions) {
+      is_stored[at] = true;
+      double nearest = std::numeric_limits<double>::infinity();
+      bool is_level = false;
+      for (int level = 1 - levels; level < levels; level += 2) {
+        const float value = static_cast<float>(level) * scale;
+        is_level = is_level || decoded[at] == value;
+        nearest = std::min(nearest, std::abs(double{value} - wanted[at]));
+      }
+      ASSERT_TRUE(is_level) << decoded[at] << " by " << scale;
+      ASSERT_NEAR(decoded[at], wanted[at], 1.000001 * nearest);
+    }
+    for (std::size_t at = 0; at < decoded.size(); ++at) {
+      ASSERT_TRUE(is_stored[at] || decoded[at] == 0);
+    }
+  }
+
   const Precision precision_ = std::get<0>(GetParam());
   const RowLayout layout_ = std::get<1>(GetParam());
   const std::uint32_t per_column_ = std::get<2>(GetParam());
@@ -244,6 +339,10 @@ TEST_P(Rows, ComeBackAsNearAsTheirPrecisionAllows) {
       const std::vector<float> wanted = table.whole_row(row);
       float largest = 0;
       for (const float value : wanted) largest = std::max(largest, std::abs(value));
+      if (has_byte_scale(precision_)) {
+        expect_nearest_levels(table.positions(row), wanted, decoded);
+        continue;
+      }
       const float levels = precision_ == Precision::kInt8 ? 127.0F : 7.0F;
       const float scale = half_to_float(float_to_half(largest / levels));
       for (std::uint32_t j = 0; j < width; ++j) {
@@ -284,7 +383,10 @@ TEST_P(Rows, DotsAndSumsAreThoseOfTheDecodedRows) {
       std::vector<float> decoded(width);
       section.decode(row, decoded);
       double expected = 0;
+      // What the unused codes of the last byte add and take, which is rounded too.
       double terms = 0;
+      for (const float value : decoded) terms = std::max(terms, 100.0 * std::abs(value));
+      if (!has_byte_scale(precision_)) terms = 0;
       for (std::uint32_t j = 0; j < width; ++j) {
         expected += double{query[j]} * decoded[j];
         terms += std::abs(double{query[j]} * decoded[j]);

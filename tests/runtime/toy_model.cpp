@@ -103,6 +103,7 @@ FileHeader ToyOptions::header() const {
   header.backbone = backbone;
   header.serving = serving;
   header.precision = precision;
+  header.item_precision = item_precision.value_or(precision);
   header.layout = layout;
   header.layers = layers;
   header.score = score;
@@ -114,13 +115,15 @@ ToyModel::ToyModel(const ToyOptions& options) {
   model.backbone = options.backbone;
   model.serving = options.serving;
   model.precision = options.precision;
+  model.item_precision = options.item_precision;
   model.layout = options.layout;
   model.layers = options.layers;
   model.score = options.score;
   model.max_dim = options.max_dim;
-  const RowForm form = options.header().row_form();
-  make_side({options.users, "u", form}, random, model.users, user_values, user_rows);
-  make_side({options.items, "item ", form}, random, model.items, item_values, item_rows);
+  const FileHeader header = options.header();
+  make_side({options.users, "u", header.user_form()}, random, model.users, user_values, user_rows);
+  make_side({options.items, "item ", header.item_form()}, random, model.items, item_values,
+            item_rows);
   if (options.interactions) {
     model.items_of.resize(options.users);
     for (std::uint32_t user = 0; user + 1 < options.users; ++user) {
@@ -130,7 +133,7 @@ ToyModel::ToyModel(const ToyOptions& options) {
       }
     }
   }
-  if (options.header().has_weights()) {
+  if (header.has_weights()) {
     std::uint32_t width = options.spare_columns;
     for (const SideToWrite* side : {&model.users, &model.items}) {
       for (const std::uint32_t size : side->sizes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +13,10 @@ namespace bet::test {
 // std::mt19937 whose numbers are of 32 bits in their type too.
 using Random = std::independent_bits_engine<std::mt19937, 32, std::uint32_t>;
 
+constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kFloat16, Precision::kInt8,
+                                     Precision::kInt4,    Precision::kInt3,    Precision::kInt2,
+                                     Precision::kTernary, Precision::kInt1};
+
 using Matrix = std::vector<std::vector<double>>;  // [index, column]
 
 struct ToyOptions {
@@ -21,6 +26,7 @@ struct ToyOptions {
   BackboneId backbone = BackboneId::kMf;
   Serving serving = Serving::kVectors;
   Precision precision = Precision::kFloat32;
+  std::optional<Precision> item_precision = {};  // none: the same
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
   ScoreKind score = ScoreKind::kDot;
