@@ -27,6 +27,13 @@ void print_budget(const Json& budget) {
   std::printf("budget  %s\n", text.c_str());
 }
 
+// "int8", or "int2 users, int1 items" where they differ.
+std::string precision_text(const Json& json) {
+  const auto users = json["precision"].get<std::string>();
+  const auto items = json["item_precision"].get<std::string>();
+  return users == items ? users : users + " users, " + items + " items";
+}
+
 void print_facts(const Json& facts, const std::string& precision) {
   bool has_fp32 = false;
   for (const auto& [name, value] : facts.items()) {
@@ -45,7 +52,7 @@ void print_facts(const Json& facts, const std::string& precision) {
 void print_text(const Json& json) {
   const auto text = [&](const char* key) { return json[key].get<std::string>(); };
   std::printf("%s, %s, %s layout, served %s%s\n", text("backbone").c_str(),
-              text("precision").c_str(), text("layout").c_str(),
+              precision_text(json).c_str(), text("layout").c_str(),
               text("serving") == "graph" ? "by graph" : text("serving").c_str(),
               text("score") == "cosine" ? ", scored by cosines" : "");
   std::printf("%u users, %u items, %llu interactions; rows of up to %u values\n",
@@ -68,7 +75,7 @@ void print_text(const Json& json) {
                 json["opened_bytes"].get<unsigned long long>());
   }
   std::printf("\n");
-  print_facts(json["facts"], text("precision"));
+  print_facts(json["facts"], precision_text(json));
 }
 
 }  // namespace

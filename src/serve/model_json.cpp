@@ -40,11 +40,17 @@ Json model_json(const Model& model) {
   for (const auto& [name, fact] : model.facts()) {
     std::visit([&, &key = name](const auto& value) { facts[key] = value; }, fact);
   }
-  Json json = {{"backbone", summary.backbone},   {"serving", summary.serving},
-               {"precision", summary.precision}, {"layout", summary.layout},
-               {"score", summary.score},         {"users", model.num_users()},
-               {"items", model.num_items()},     {"interactions", summary.interactions},
-               {"dimension", model.dimension()}, {"row_width", model.row_width()},
+  Json json = {{"backbone", summary.backbone},
+               {"serving", summary.serving},
+               {"precision", summary.precision},
+               {"item_precision", summary.item_precision},
+               {"layout", summary.layout},
+               {"score", summary.score},
+               {"users", model.num_users()},
+               {"items", model.num_items()},
+               {"interactions", summary.interactions},
+               {"dimension", model.dimension()},
+               {"row_width", model.row_width()},
                {"max_dim", summary.max_dim}};
   json.update(table_json(model));
   json.update(Json{

@@ -197,6 +197,19 @@ TEST_F(Commands, InspectSaysWhichTestFiguresAreTheFiles) {
             Json({{"test.recall@20", 0.24}, {"test_fp32.recall@20", 0.25}}));
 }
 
+TEST_F(Commands, InspectNamesThePrecisionsOfBothSides) {
+  ToyOptions options;
+  options.precision = Precision::kInt2;
+  const std::string same = folder_.write("same.bet", file_with(options, {}));
+  EXPECT_TRUE(output({"inspect", same}).starts_with("mf, int2, prefix layout"));
+  options.item_precision = Precision::kInt1;
+  const std::string path = folder_.write("mixed.bet", file_with(options, {}));
+  EXPECT_TRUE(output({"inspect", path}).starts_with("mf, int2 users, int1 items, prefix layout"));
+  const Json json = Json::parse(output({"inspect", path, "--json"}));
+  EXPECT_EQ(json["precision"], "int2");
+  EXPECT_EQ(json["item_precision"], "int1");
+}
+
 TEST_F(Commands, RecommendNamesUnknownItemsAndLeavesThemOut) {
   const std::string path = folder_.write("m.bet", test::served_toy_bytes());
   const ProgramResult known = run_bet_serve({"recommend", path, "--items", "item 0"});
