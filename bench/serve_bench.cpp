@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,7 +105,9 @@ std::vector<float> norms_of(const SideToWrite& items) {
   return norms;
 }
 
-void write_model(const std::filesystem::path& path, bool graph) {
+// By graph in fp32 without a precision.
+void write_model(const std::filesystem::path& path, std::optional<Precision> materialised) {
+  const bool graph = !materialised;
   const std::vector<float> users = user_vectors();
   const std::vector<float> items = item_vectors();
   ModelToWrite model;
@@ -131,7 +134,7 @@ void write_model(const std::filesystem::path& path, bool graph) {
     model.serving = Serving::kGraph;
     model.layers = 3;
   } else {
-    model.precision = Precision::kInt8;
+    model.precision = *materialised;
   }
   AtomicFile file(path);
   file.write(encode_model(model));
@@ -249,8 +252,8 @@ void apart(const Work& work) {
 void run(const std::filesystem::path& folder) {
   const std::filesystem::path vectors = folder / "vectors.bet";
   const std::filesystem::path graph = folder / "graph.bet";
-  apart([&] { write_model(vectors, false); });
-  apart([&] { write_model(graph, true); });
+  apart([&] { write_model(vectors, Precision::kInt8); });
+  apart([&] { write_model(graph, {}); });
   apart([&] { measure_model("materialised_int8", vectors); });
 #ifdef BET_HAVE_FAISS
   apart([&] { measure_faiss(vectors); });
@@ -258,6 +261,12 @@ void run(const std::filesystem::path& folder) {
   std::printf("# built without faiss: it was not found (tools/setup.sh packages-peers.txt)\n");
 #endif
   apart([&] { measure_model("graph_5pct", graph); });
+  for (const Precision precision : {Precision::kInt4, Precision::kInt3, Precision::kInt2,
+                                    Precision::kTernary, Precision::kInt1}) {
+    apart([&] { write_model(vectors, precision); });
+    const std::string name = "materialised_" + std::string(precision_name(precision));
+    apart([&] { measure_model(name.c_str(), vectors); });
+  }
 }
 
 }  // namespace

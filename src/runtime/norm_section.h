@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/half.h"
 #include "base/score_kind.h"
 #include "runtime/bytes.h"
-#include "base/half.h"
 
 namespace bet {
 
