@@ -187,8 +187,8 @@ def commit():
 
 def short(report):
     """The report without the parts of its trials that can be drawn again."""
-    keys = ("iteration", "strategy", "user_share", "user_kept", "item_kept", "steps", "fold", "fitness",
-            "predicted")
+    keys = ("iteration", "strategy", "user_share", "user_kept", "item_kept", "precision", "steps", "fold",
+            "fitness", "predicted")
     round_off = lambda value: round(value, 5) if isinstance(value, float) else value
     report["trials"] = [{key: round_off(t[key]) for key in keys} for t in report["trials"]]
     return report

@@ -59,6 +59,47 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
   return (size + 7) / 8;
 }
 
+// Values that fill whole bytes, and how many of them: a row of more values takes as many times that.
+struct ValueCell {
+  std::uint32_t values = 1;
+  std::uint32_t bytes = 4;
+};
+constexpr ValueCell value_cell(Precision precision) {
+  switch (precision) {
+    case Precision::kFloat32:
+      return {1, 4};
+    case Precision::kFloat16:
+      return {1, 2};
+    case Precision::kInt8:
+      return {1, 1};
+    case Precision::kInt4:
+      return {2, 1};
+    case Precision::kInt3:
+      return {8, 3};
+    case Precision::kInt2:
+      return {4, 1};
+    case Precision::kTernary:
+      return {5, 1};
+    case Precision::kInt1:
+      break;
+  }
+  return {8, 1};
+}
+
+// How the rows of each side are stored.
+struct TablePrecision {
+  Precision users = Precision::kFloat32;
+  Precision items = Precision::kFloat32;
+
+  constexpr TablePrecision() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): one precision is for both sides.
+  constexpr TablePrecision(Precision both) : users(both), items(both) {}
+  constexpr TablePrecision(Precision of_users, Precision of_items)
+      : users(of_users), items(of_items) {}
+
+  bool operator==(const TablePrecision&) const = default;
+};
+
 // Bytes of the scale of a row.
 constexpr std::uint64_t scale_bytes(Precision precision) {
   switch (precision) {

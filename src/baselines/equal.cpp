@@ -6,7 +6,11 @@ namespace {
 Proposal propose_full(const MethodInput& input) { return {.plans = {full_plan(input.shape)}}; }
 
 Proposal propose_equal(const MethodInput& input) {
-  return {.plans = {equal_plan(input.shape, input.params.value())}};
+  const Frequencies frequencies = train_frequencies(input.split);
+  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users,
+                            frequencies.items);
+  // A limit that holds a parameter for each row holds equal sizes.
+  return {.plans = {sampler.equal_plan(sampler.limit().precisions.front()).value()}};
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ SizePlan plan_of(double user_share, const MethodInput& input, const Frequencies&
   // With a graph the side without parameters gets its vectors from its neighbours.
   const bool whole = user_share == 0 || user_share == 1;
   if (whole && find_backbone(input.training.model.backbone).uses_graph) shape.min_dim = 0;
-  return PlanSampler(shape, input.params.value(), frequencies.users, frequencies.items)
-      .sided_plan(user_share);
+  return PlanSampler(shape, input.limit.value(), frequencies.users, frequencies.items)
+      .sided_plan(user_share, input.limit->precisions.front());
 }
 
 Proposal propose(const MethodInput& input) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/precision_text.h"
 #include "base/with_commas.h"
 
 namespace bet {
@@ -20,9 +21,9 @@ std::string quality_text(const Metrics& metrics) {
   return text;
 }
 
-std::string bytes_text(std::uint64_t bytes, std::optional<Precision> precision) {
+std::string bytes_text(std::uint64_t bytes, const std::optional<TablePrecision>& precision) {
   const std::string text = with_commas(bytes) + " bytes";
-  return precision ? text + " in " + std::string(precision_name(*precision)) : text;
+  return precision ? text + " in " + precision_text(*precision) : text;
 }
 
 }  // namespace
@@ -30,12 +31,16 @@ std::string bytes_text(std::uint64_t bytes, std::optional<Precision> precision) 
 std::string budget_text(const ResolvedBudget& budget) {
   const std::string params = with_commas(budget.params) + " parameters";
   const std::string bytes = bytes_text(budget.bytes, budget.precision);
+  const std::string low(precision_name(kUsualLowPrecision));
   const std::string requested = budget.requested.text + ": ";
   if (budget.covers_full) {
     return requested + "holds the full table of " + params + ", " + bytes +
            "; nothing needs to be cut";
   }
-  if (budget.requested.in_bytes()) return requested + "at most " + bytes + ", enough for " + params;
+  if (budget.requested.in_bytes()) {
+    return requested + "at most " + bytes + ", enough for " + params +
+           (budget.precision ? "" : " in " + low);
+  }
   return requested + "at most " + params + ", up to " + bytes;
 }
 

@@ -28,6 +28,9 @@ void run_rows(const SplitArgs& args, std::size_t num_rows, Stream stream);
 void run_rows(const NormaliseArgs& args, std::size_t num_rows, Stream stream);
 void run_rows(const NormaliseBackArgs& args, std::size_t num_rows, Stream stream);
 
+// Rows as they will be stored: quantise_rows.
+void run_rows(const QuantiseArgs& args, std::size_t num_rows, Stream stream);
+
 void draw_batch(const DrawArgs& args, Stream stream);
 
 // Groups the slots of a batch by row, each row's in ascending order.

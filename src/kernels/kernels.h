@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/precision.h"
 #include "kernels/dropout.h"
 #include "kernels/ngcf.h"
 
@@ -124,6 +125,21 @@ struct NormaliseBackArgs {
   std::uint32_t columns = 0;
 };
 
+// out[r] = the model's columns of row r as they would be read from a file of the given precision
+// (base/row_quantiser.h); fp32 and fp16 rows are copied. Columns from the row's size on, and those
+// that are not kept, are zero in both.
+struct QuantiseArgs {
+  const float* in = nullptr;
+  float* out = nullptr;
+  const float* kept = nullptr;           // as `in`: 1 where a value is kept, else 0; null: all are
+  const std::uint16_t* sizes = nullptr;  // by row
+  std::uint32_t stride = 0;
+  std::uint32_t first_column = 0;  // as in LossArgs
+  std::uint32_t columns = 0;
+  std::size_t num_users = 0;  // rows before it are users, the others items
+  TablePrecision precision;
+};
+
 // The steps made and their losses; one record for each model side by side.
 struct StepRecord {
   std::uint64_t steps = 0;
@@ -205,6 +221,7 @@ struct Kernels {
   void (*normalise_rows)(const NormaliseArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*normalise_back_rows)(const NormaliseBackArgs& args, std::size_t begin_row,
                               std::size_t end_row);
+  void (*quantise_rows)(const QuantiseArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*neumf_pairs)(const NeuMfArgs& args, std::size_t begin_entry, std::size_t end_entry);
   void (*neumf_pools)(const NeuMfArgs& args, std::size_t begin_block, std::size_t end_block);
 };

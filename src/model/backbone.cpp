@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "model/cosine.h"
+#include "model/quantised_rows.h"
 
 namespace bet {
 
@@ -52,6 +53,18 @@ Ranking side_by_side(std::span<const Ranking> models) {
 
 ModelParameters Backbone::initial(std::span<const SizePlan> plans, std::uint64_t seed) const {
   return make_table(plans, seed);
+}
+
+at::Tensor Backbone::loss(const ModelParameters& parameters, const TrainingPass& pass) const {
+  ModelParameters as_stored = parameters;
+  as_stored.values = quantised_rows(parameters);
+  return loss_by_values(as_stored, pass);
+}
+
+Ranking Backbone::ranking(const ModelParameters& parameters) const {
+  ModelParameters as_stored = parameters;
+  as_stored.values = quantised_rows(parameters);
+  return ranking_by_values(as_stored);
 }
 
 std::vector<NamedWeights> Backbone::named_weights(const ModelParameters& /*parameters*/) const {

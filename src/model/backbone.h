@@ -73,15 +73,22 @@ class Backbone {
   virtual ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const;
 
   // The loss of each model, float [models], with a gradient for the values and the weights of
-  // `parameters`. The backward pass must be given the same factor for all models. The regulariser
-  // of the table's rows is not included. What `pass` refers to must outlive the backward pass.
-  virtual at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const = 0;
+  // `parameters`; of the rows as they are stored (model/quantised_rows.h). The backward pass must be
+  // given the same factor for all models. The regulariser of the table's rows is not included. What
+  // `pass` refers to must outlive the backward pass.
+  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const;
 
-  // Without dropout and without a gradient.
-  virtual Ranking ranking(const ModelParameters& parameters) const = 0;
+  // Of the rows as they are stored, without dropout and without a gradient.
+  Ranking ranking(const ModelParameters& parameters) const;
 
   // The weights of a single model, for its file; writing to them changes `parameters`.
   virtual std::vector<NamedWeights> named_weights(const ModelParameters& parameters) const;
+
+ private:
+  // By the values of `parameters` as they are.
+  virtual at::Tensor loss_by_values(const ModelParameters& parameters,
+                                    const TrainingPass& pass) const = 0;
+  virtual Ranking ranking_by_values(const ModelParameters& parameters) const = 0;
 };
 
 // How a backbone is trained by the schedule `fast` (train/schedule.h): chosen on validation

@@ -1,8 +1,6 @@
 #include "model/cosine.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <utility>
@@ -15,13 +13,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-// Columns between the models are padding: zero, where there are any.
-at::Tensor room_for(const at::Tensor& vectors, std::span<const ModelColumns> models) {
-  std::int64_t covered = 0;
-  for (const ModelColumns& model : models) covered += row_stride(model.width);
-  return covered == vectors.size(1) ? at::empty_like(vectors) : at::zeros_like(vectors);
-}
 
 class Normalise : public torch::autograd::Function<Normalise> {
  public:

@@ -70,6 +70,10 @@ void run_rows(const NormaliseBackArgs& args, std::size_t num_rows) {
   over_rows(kernels().normalise_back_rows, args, num_rows);
 }
 
+void run_rows(const QuantiseArgs& args, std::size_t num_rows) {
+  over_rows(kernels().quantise_rows, args, num_rows);
+}
+
 void run_terms(const LossArgs& args) {
   const auto terms = args.pool > 1 ? kernels().loss_pools : kernels().loss_pairs;
   const BatchParts parts(args.size, args.pool);

@@ -14,6 +14,7 @@ void run_rows(const ActivateBackArgs& args, std::size_t num_rows);
 void run_rows(const SplitArgs& args, std::size_t num_rows);
 void run_rows(const NormaliseArgs& args, std::size_t num_rows);
 void run_rows(const NormaliseBackArgs& args, std::size_t num_rows);
+void run_rows(const QuantiseArgs& args, std::size_t num_rows);
 
 void run_terms(const LossArgs& args);
 void run_terms(const NeuMfArgs& args);

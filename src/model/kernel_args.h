@@ -14,7 +14,8 @@ namespace bet {
 
 // One pass over rows of about equal cost that do not depend on each other.
 using RowKernel =
-    std::variant<ActivateArgs, ActivateBackArgs, SplitArgs, NormaliseArgs, NormaliseBackArgs>;
+    std::variant<ActivateArgs, ActivateBackArgs, SplitArgs, NormaliseArgs, NormaliseBackArgs,
+                 QuantiseArgs>;
 
 // The loss terms of a batch and their gradients.
 using TermsKernel = std::variant<LossArgs, NeuMfArgs>;

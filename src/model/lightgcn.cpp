@@ -9,7 +9,8 @@ class LightGcn final : public Backbone {
  public:
   LightGcn(const ModelOptions& options, const Graph& graph) : options_(options), graph_(graph) {}
 
-  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss_by_values(const ModelParameters& parameters,
+                            const TrainingPass& pass) const override {
     const at::Tensor vectors =
         propagate(parameters.values, graph_, options_.precision, &pass.batch.touched);
     pass.executor.join();
@@ -17,7 +18,7 @@ class LightGcn final : public Backbone {
                       options_.losses_of(parameters.models.size()));
   }
 
-  Ranking ranking(const ModelParameters& parameters) const override {
+  Ranking ranking_by_values(const ModelParameters& parameters) const override {
     return ranking_of(propagate(parameters.values, graph_, options_.precision), parameters.models,
                       options_.losses[0].score);
   }

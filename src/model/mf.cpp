@@ -9,13 +9,14 @@ class Mf final : public Backbone {
  public:
   explicit Mf(const ModelOptions& options) : options_(options) {}
 
-  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss_by_values(const ModelParameters& parameters,
+                            const TrainingPass& pass) const override {
     pass.executor.join();
     return batch_loss(parameters.values, parameters.models, pass.batch,
                       options_.losses_of(parameters.models.size()));
   }
 
-  Ranking ranking(const ModelParameters& parameters) const override {
+  Ranking ranking_by_values(const ModelParameters& parameters) const override {
     return ranking_of(parameters.values, parameters.models, options_.losses[0].score);
   }
 

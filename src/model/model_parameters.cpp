@@ -3,8 +3,10 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +34,12 @@ void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<st
 
 }  // namespace
 
+at::Tensor room_for(const at::Tensor& values, std::span<const ModelColumns> models) {
+  std::int64_t covered = 0;
+  for (const ModelColumns& model : models) covered += row_stride(model.width);
+  return covered == values.size(1) ? at::empty_like(values) : at::zeros_like(values);
+}
+
 at::Tensor ModelParameters::values_of(std::size_t model) const {
   if (models.size() == 1) return values;
   const ModelColumns& columns = models[model];
@@ -47,6 +55,8 @@ ModelParameters ModelParameters::only(std::size_t model) const {
       sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
           .clone();
   table.models = {{0, columns.width}};
+  if (!precisions.empty()) table.precisions = {precisions[model]};
+  table.num_users = num_users;
   if (weights.defined()) {
     const auto index = static_cast<std::int64_t>(model);
     table.weights = weights.slice(0, index, index + 1).clone();
@@ -61,7 +71,9 @@ ModelParameters ModelParameters::only(std::size_t model) const {
 ModelParameters ModelParameters::to(const at::Device& device) const {
   return {values.to(device), sizes.to(device), models,
           weights.defined() ? weights.to(device) : weights,
-          kept.defined() ? kept.to(device) : kept};
+          kept.defined() ? kept.to(device) : kept,
+          precisions,
+          num_users};
 }
 
 namespace {
@@ -96,8 +108,10 @@ ModelParameters empty_table(std::span<const SizePlan> plans) {
               plan.shape().num_rows(), " and ", plans[0].shape().num_rows(), " rows side by side");
     const std::uint32_t width = plan.width() * plan.shape().tables;
     table.models.push_back({columns, width});
+    table.precisions.push_back(plan.precision());
     columns += row_stride(width);
   }
+  table.num_users = static_cast<std::int64_t>(plans[0].shape().num_users);
   const auto num_rows = static_cast<std::int64_t>(plans[0].shape().num_rows());
   const std::int64_t stride = row_stride(columns);
   table.values = at::zeros({num_rows, stride}, at::kFloat);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/precision.h"
 #include "plan/size_plan.h"
 
 namespace bet {
@@ -23,12 +24,17 @@ struct ModelColumns {
 // sizes and widths count both: a row still keeps its first columns. Under a plan with a mask a
 // row's size is where its last kept column ends, and `kept` says which of them it keeps. The dense
 // weights of each model, where its backbone has any, belong to the parameters too.
+//
+// `values` are what is trained, in fp32 always. A model of an integer precision is used, in training
+// and after it, by the rows as they are stored (model/quantised_rows.h).
 struct ModelParameters {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]
   std::vector<ModelColumns> models;
   at::Tensor weights;  // float [models, floats of the backbone's layout], or undefined
   at::Tensor kept;     // float [rows, stride], 1 where a value is kept; undefined without masks
+  std::vector<TablePrecision> precisions = {};  // by model; empty: all fp32
+  std::int64_t num_users = 0;                   // the first rows
 
   std::int64_t num_rows() const { return values.size(0); }
   std::int64_t stride() const { return values.size(1); }
@@ -46,6 +52,10 @@ struct ModelParameters {
 // The first columns of a full-size table under each plan's mask, and its weights, on its device:
 // where a probe starts.
 ModelParameters masked_copy(const ModelParameters& full, std::span<const SizePlan> plans);
+
+// Uninitialised, like `values`, for a kernel that writes all columns of each model; what is between
+// them is zero.
+at::Tensor room_for(const at::Tensor& values, std::span<const ModelColumns> models);
 
 // Standard deviations of the initial values of each side.
 struct Deviations {

@@ -296,7 +296,8 @@ class Ncf final : public Backbone {
     return table;
   }
 
-  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss_by_values(const ModelParameters& parameters,
+                            const TrainingPass& pass) const override {
     pass.executor.join();
     const std::vector<LossOptions> options = options_.losses_of(parameters.models.size());
     std::vector<at::Tensor> losses;
@@ -311,7 +312,7 @@ class Ncf final : public Backbone {
 
   // The heads are folded into the vectors: that of the products into the items', the absolute
   // values of the hidden one into both sides, its positive units first.
-  Ranking ranking(const ModelParameters& parameters) const override {
+  Ranking ranking_by_values(const ModelParameters& parameters) const override {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor weights = parameters.weights[static_cast<std::int64_t>(model)];

@@ -283,7 +283,8 @@ class Ngcf final : public Backbone {
     return table;
   }
 
-  at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const override {
+  at::Tensor loss_by_values(const ModelParameters& parameters,
+                            const TrainingPass& pass) const override {
     std::vector<at::Tensor> vectors;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       vectors.push_back(vectors_of(parameters, model, pass.record));
@@ -299,7 +300,7 @@ class Ngcf final : public Backbone {
     return losses.size() == 1 ? losses[0] : at::cat(losses);
   }
 
-  Ranking ranking(const ModelParameters& parameters) const override {
+  Ranking ranking_by_values(const ModelParameters& parameters) const override {
     std::vector<Ranking> models;
     for (std::size_t model = 0; model < parameters.models.size(); ++model) {
       const at::Tensor vectors = vectors_of(parameters, model, nullptr);

@@ -17,13 +17,14 @@ struct UnitName {
 };
 
 // In their usual spelling. Longer names first: "2MiB" ends in "B" too.
-constexpr std::array<UnitName, 9> kUnits = {{
+constexpr std::array<UnitName, 10> kUnits = {{
     {"KiB", Budget::Unit::kBytes, std::uint64_t{1} << 10},
     {"MiB", Budget::Unit::kBytes, std::uint64_t{1} << 20},
     {"GiB", Budget::Unit::kBytes, std::uint64_t{1} << 30},
     {"kB", Budget::Unit::kBytes, 1'000},
     {"MB", Budget::Unit::kBytes, 1'000'000},
     {"GB", Budget::Unit::kBytes, 1'000'000'000},
+    {"%B", Budget::Unit::kByteShare, 1},
     {"B", Budget::Unit::kBytes, 1},
     {"%", Budget::Unit::kShare, 1},
     {"p", Budget::Unit::kParams, 1},
@@ -41,6 +42,7 @@ bool ends_in(std::string_view text, std::string_view name) {
 std::string smallest_text(const Budget& budget, const TableShape& shape, Precision precision) {
   switch (budget.unit) {
     case Budget::Unit::kBytes:
+    case Budget::Unit::kByteShare:
       return std::to_string(table_bytes(shape.min_params(), shape, precision)) + "B";
     case Budget::Unit::kParams:
       return std::to_string(shape.min_params()) + "p";
@@ -68,9 +70,10 @@ std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableSha
     case Budget::Unit::kParams:
       return budget.amount.times(1);
     case Budget::Unit::kBytes:
+    case Budget::Unit::kByteShare:
       break;
   }
-  const std::uint64_t bytes = budget.bytes();
+  const std::uint64_t bytes = budget.bytes(shape);
   // The most that fit, by bisection: bytes grow with parameters.
   std::uint64_t fit = 0;
   std::uint64_t too_many = shape.full_params() + 1;
@@ -85,16 +88,18 @@ std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableSha
 }  // namespace
 
 std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precision precision) {
-  const std::uint64_t counts = 8 * (std::uint64_t{shape.max_dim} + 1);
   const std::uint64_t rows = std::min(params, shape.num_rows());  // rows that may have values
-  // An int4 row takes up to half a byte more than its values.
-  const std::uint64_t halves = precision == Precision::kInt4 ? rows : 0;
-  return counts + value_bytes(precision, params + halves) +
+  const std::uint64_t unused = (value_cell(precision).values - 1) * rows;  // of their last bytes
+  return shape.directory_bytes() + value_bytes(precision, params + unused) +
          (scale_bytes(precision) + shape.mask_bytes()) * rows;
 }
 
-std::uint64_t Budget::bytes() const {
-  return amount.times(multiplier).value_or(std::numeric_limits<std::uint64_t>::max());
+std::uint64_t Budget::bytes(const TableShape& shape) const {
+  const auto asked =
+      unit == Unit::kByteShare
+          ? amount.times(table_bytes(shape.full_params(), shape, Precision::kFloat32), 100)
+          : amount.times(multiplier);
+  return asked.value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 Budget parse_budget(std::string_view text) {
@@ -110,26 +115,37 @@ Budget parse_budget(std::string_view text) {
     return {std::string(number) + std::string(unit.name), unit.unit, *amount, unit.multiplier};
   }
   fail("budget ", in_quotes(text),
-       " is not understood; write a share (5%), parameters (450000p) or bytes (1.8MB, 2MiB)");
+       " is not understood; write a share (5%), parameters (450000p), bytes (1.8MB, 2MiB) or a "
+       "share of the full table's bytes (5%B)");
 }
 
-ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape, Precision precision) {
+ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape,
+                              std::optional<Precision> precision) {
   BET_CHECK(shape.num_rows() > 0 && shape.min_dim <= shape.max_dim && shape.max_dim > 0,
             "a budget needs a table with rows: ", shape.num_rows(), " rows, sizes ", shape.min_dim,
             " to ", shape.max_dim);
-  const std::optional<std::uint64_t> allowed = allowed_params(budget, shape, precision);
-  if (allowed && *allowed < shape.min_params()) {
+  // A plan may have the lowest precision, but only the highest makes a cut unnecessary.
+  const Precision lowest = precision.value_or(Precision::kInt1);
+  const std::optional<std::uint64_t> most = allowed_params(budget, shape, lowest);
+  if (most && *most < shape.min_params()) {
     fail_as(ErrorKind::kBudget, "budget ", budget.text, " is too small for ", shape.num_rows(),
-            " users and items: the smallest is ", smallest_text(budget, shape, precision));
+            " users and items: the smallest is ", smallest_text(budget, shape, lowest));
   }
+  std::optional<std::uint64_t> allowed =
+      allowed_params(budget, shape, precision.value_or(Precision::kFloat32));
   ResolvedBudget resolved;
   resolved.requested = budget;
   resolved.precision = precision;
   resolved.covers_full = !allowed || *allowed >= shape.full_params();
-  resolved.params = resolved.covers_full ? shape.full_params() : *allowed;
-  resolved.bytes = budget.in_bytes() && !resolved.covers_full
-                       ? budget.bytes()
-                       : table_bytes(resolved.params, shape, precision);
+  if (!resolved.covers_full && !precision) {
+    allowed = allowed_params(budget, shape, kUsualLowPrecision);
+  }
+  resolved.params =
+      resolved.covers_full ? shape.full_params() : std::min(*allowed, shape.full_params());
+  resolved.bytes =
+      budget.in_bytes() && !resolved.covers_full
+          ? budget.bytes(shape)
+          : table_bytes(resolved.params, shape, precision.value_or(Precision::kFloat32));
   return resolved;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,45 +24,52 @@ struct TableShape {
   std::uint64_t min_params() const { return tables * (min_dim == 0 ? 1 : total_size(min_dim)); }
   // Bytes of the stored mask of a row that has values.
   std::uint64_t mask_bytes() const { return masks ? (std::uint64_t{max_dim} + 7) / 8 : 0; }
+  // Bytes of the numbers of rows of each size, of both sides.
+  std::uint64_t directory_bytes() const { return 8 * (std::uint64_t{max_dim} + 1); }
   // The sum of all sizes where every row has this one.
   std::uint64_t total_size(std::uint64_t size) const { return num_rows() * size; }
 };
 
 // An upper bound on the stored bytes of a table of `params` values, however these are distributed
-// over the rows. Rows are grouped by size, so sizes cost one count per size and side; int8 and int4
-// store a scale for each row that has values, and an int4 row may end in half a byte; a mask is a
-// bitmap for each such row. Exact for fp32 and fp16 without masks.
+// over the rows. Rows are grouped by size, so sizes cost one count per size and side; the integer
+// precisions store a scale for each row that has values, and its last byte may be filled in part; a
+// mask is a bitmap for each such row. Exact for fp32 and fp16 without masks.
 std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precision precision);
 
 // A memory limit as it was asked for. A value: parsed once, compared, printed and passed on.
 struct Budget {
-  enum class Unit { kShare, kParams, kBytes };
+  enum class Unit { kShare, kParams, kBytes, kByteShare };
 
   std::string text;  // in the usual spelling, "2MB" for "2 mb": parse_budget() reads it back
   Unit unit = Unit::kShare;
-  Decimal amount;                // percent, parameters or bytes
+  Decimal amount;                // percent, parameters, bytes or percent of the bytes
   std::uint64_t multiplier = 1;  // of the amount, for bytes: 1000 for kB, 1024 for KiB, ...
 
   // Whether the limit is on bytes; otherwise it is on parameters.
-  bool in_bytes() const { return unit == Unit::kBytes; }
+  bool in_bytes() const { return unit == Unit::kBytes || unit == Unit::kByteShare; }
 
   // The bytes asked for, where the limit is on bytes; capped at the largest 64-bit number.
-  std::uint64_t bytes() const;
+  std::uint64_t bytes(const TableShape& shape) const;
 
   // Whether both are spelled alike: "2MB" and "2 mb" are equal, "2MB" and "2000kB" are not.
   friend bool operator==(const Budget& a, const Budget& b) { return a.text == b.text; }
 };
 
 // "5%" (of the full table's parameters), "450000p" (parameters), "1.8MB", "2MiB", "900kB", "64KiB",
-// "4096B" (bytes of the table as stored). Plain decimals; units in upper or lower case, blanks
+// "4096B" (bytes of the table as stored), "5%B" (of the bytes of the full table in fp32). Plain decimals; units in upper or lower case, blanks
 // allowed before them. Throws on anything else.
 Budget parse_budget(std::string_view text);
+
+// The precision of plans under a budget of bytes whose method chooses none.
+inline constexpr Precision kUsualLowPrecision = Precision::kInt2;
 
 // A budget applied to a given table in a given precision.
 struct ResolvedBudget {
   Budget requested;
-  Precision precision = Precision::kFloat32;
-  std::uint64_t params = 0;  // most parameters that keep the budget, at most the full table's
+  std::optional<Precision> precision = Precision::kFloat32;  // none: a matter of the plan
+  // Most parameters that keep the budget, however they are distributed, at most the full table's; in
+  // kUsualLowPrecision where the precision is a matter of the plan.
+  std::uint64_t params = 0;
   std::uint64_t bytes = 0;   // most bytes: as requested, or those that `params` may take
   bool covers_full = false;  // the full table fits: nothing needs to be cut
 
@@ -75,6 +83,6 @@ struct ResolvedBudget {
 // Throws an error of kind kBudget, which names the smallest possible budget in the same unit, where
 // `budget` cannot hold min_dim parameters for every row.
 ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape,
-                              Precision precision = Precision::kFloat32);
+                              std::optional<Precision> precision = Precision::kFloat32);
 
 }  // namespace bet

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -156,20 +157,55 @@ PlanSampler::Side::Side(std::span<const std::uint32_t> by_row) : order(frequency
   for (const std::uint32_t row : order) frequencies.push_back(by_row[row]);
 }
 
-PlanSampler::PlanSampler(const TableShape& shape, std::uint64_t params,
+PlanSampler::PlanSampler(const TableShape& shape, PlanLimit limit,
                          std::span<const std::uint32_t> user_frequencies,
                          std::span<const std::uint32_t> item_frequencies)
-    : shape_(shape),
-      total_size_(params / shape.tables),
-      users_(user_frequencies),
-      items_(item_frequencies) {
+    : shape_(shape), limit_(std::move(limit)), users_(user_frequencies), items_(item_frequencies) {
   BET_CHECK(
       user_frequencies.size() == shape.num_users && item_frequencies.size() == shape.num_items,
       "frequencies of ", user_frequencies.size(), " users and ", item_frequencies.size(),
       " items for a table of ", shape.num_users, " and ", shape.num_items);
-  BET_CHECK(params >= shape.min_params() && params <= shape.full_params(), "plans cannot have ",
-            params, " parameters: ", shape.num_rows(), " rows take ", shape.min_params(), " to ",
-            shape.full_params());
+  BET_CHECK(!limit_.precisions.empty() && !shape.masks, "a sampler of plans without precisions, or ",
+            "with masks");
+  if (!limit_.in_bytes) {
+    BET_CHECK(limit_.total >= shape.min_params() && limit_.total <= shape.full_params(),
+              "plans cannot have ", limit_.total, " parameters: ", shape.num_rows(), " rows take ",
+              shape.min_params(), " to ", shape.full_params());
+    total_ = limit_.total / shape.tables;
+    return;
+  }
+  const std::uint64_t fixed = shape.directory_bytes();
+  total_ = limit_.total > fixed ? limit_.total - fixed : 0;
+  // A precision in which not even the smallest plan fits is left out.
+  std::erase_if(limit_.precisions, [&](const TablePrecision& one) {
+    const Cost users = cost_of(one.users);
+    const Cost items = cost_of(one.items);
+    const std::uint64_t least = shape_.min_dim == 0
+                                    ? std::min(users.row + users.step, items.row + items.step)
+                                    : shape_.num_users * users.least_row +
+                                          shape_.num_items * items.least_row;
+    return least > total_;
+  });
+  BET_CHECK(!limit_.precisions.empty(), "plans cannot have ", limit_.total, " bytes: ",
+            shape.num_rows(), " rows take more");
+}
+
+PlanSampler::Cost PlanSampler::cost_of(Precision precision) const {
+  Cost cost;
+  if (limit_.in_bytes) {
+    const ValueCell cell = value_cell(precision);
+    // Columns that fill whole bytes, where a column has several values.
+    const std::uint32_t columns = cell.values / std::gcd(cell.values, shape_.tables);
+    cost.step_columns = columns;
+    cost.step = std::uint64_t{columns} * shape_.tables / cell.values * cell.bytes;
+    cost.row = scale_bytes(precision);
+  }
+  const auto steps = [&](std::uint32_t columns) {
+    return (columns + cost.step_columns - 1) / cost.step_columns;
+  };
+  cost.most = steps(shape_.max_dim);
+  cost.least_row = shape_.min_dim == 0 ? 0 : cost.row + steps(shape_.min_dim) * cost.step;
+  return cost;
 }
 
 SampledPlan PlanSampler::draw(std::uint64_t seed, std::uint64_t index) const {
@@ -182,6 +218,7 @@ SampledPlan PlanSampler::draw(std::uint64_t seed, std::uint64_t index) const {
   origin.item_family = item.family;
   origin.user_shape = random.uniform() * user.max_shape;
   origin.item_shape = random.uniform() * item.max_shape;
+  origin.precision = limit_.precisions.front();
   return {make_plan(origin, seed, index), origin};
 }
 
@@ -203,6 +240,8 @@ SampledPlan PlanSampler::draw_any(std::uint64_t seed, std::uint64_t index) const
   };
   draw_side(origin.user_family, origin.user_shape, origin.user_kept);
   draw_side(origin.item_family, origin.item_shape, origin.item_kept);
+  origin.precision = limit_.precisions[random.below(
+      static_cast<std::uint32_t>(limit_.precisions.size()))];
   return {make_plan(origin, seed, index), origin};
 }
 
@@ -231,6 +270,8 @@ SampledPlan PlanSampler::draw_near(const PlanOrigin& other, double reach, std::u
     if (moves()) move(origin.item_shape, 0, family_of(origin.item_family).max_shape);
     if (may_have_empty_rows() && moves()) move(origin.user_kept, kLeastKept, 1);
     if (may_have_empty_rows() && moves()) move(origin.item_kept, kLeastKept, 1);
+    const auto choices = static_cast<std::uint32_t>(limit_.precisions.size());
+    if (choices > 1 && moves()) origin.precision = limit_.precisions[random.below(choices)];
   }
   // The families of the paper have no shape of zero.
   const auto positive = [](SizeFamily family, double& shape) {
@@ -252,26 +293,29 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                 has_shape(origin.item_family, origin.item_shape),
             "cannot make a plan of user share ", origin.user_share, ", shapes ", origin.user_shape,
             ", ", origin.item_shape, " and kept rows ", origin.user_kept, ", ", origin.item_kept);
-  const std::uint64_t for_users = size_of_users(origin.user_share, shape_);
-  return {shape_,
-          side_sizes(users_, origin.user_family, origin.user_shape, origin.user_kept, for_users,
-                     RandomStream(seed, "plan user values", index)),
-          side_sizes(items_, origin.item_family, origin.item_shape, origin.item_kept,
-                     total_size_ - for_users, RandomStream(seed, "plan item values", index))};
+  const Cost users = cost_of(origin.precision.users);
+  const Cost items = cost_of(origin.precision.items);
+  const Shares shares = shares_of(origin.user_share, users, items);
+  return SizePlan(shape_,
+                  side_sizes(users_, origin.user_family, origin.user_shape, origin.user_kept,
+                             shares.users, users, RandomStream(seed, "plan user values", index)),
+                  side_sizes(items_, origin.item_family, origin.item_shape, origin.item_kept,
+                             shares.items, items, RandomStream(seed, "plan item values", index)))
+      .with_precision(origin.precision);
 }
 
 std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily family,
                                                    double shape, double kept, std::uint64_t total,
-                                                   RandomStream random) const {
+                                                   const Cost& cost, RandomStream random) const {
   const std::uint64_t rows = side.order.size();
-  std::uint32_t least_size = shape_.min_dim;
+  std::uint32_t least_steps = (shape_.min_dim + cost.step_columns - 1) / cost.step_columns;
   std::uint64_t count = rows;
   if (may_have_empty_rows()) {
-    // As many rows as can hold the parameters, and no more than have at least one each.
+    // As many rows as can hold the side's share, and no more than have at least a step each.
     const auto wanted = static_cast<std::uint64_t>(std::llround(kept * static_cast<double>(rows)));
-    const std::uint64_t least = (total + shape_.max_dim - 1) / shape_.max_dim;
-    count = std::min({std::max(wanted, least), rows, total});
-    least_size = 1;
+    const std::uint64_t least = (total + cost.fullest_row() - 1) / cost.fullest_row();
+    count = std::min({std::max(wanted, least), rows, total / (cost.row + cost.step)});
+    least_steps = 1;
   }
   std::vector<double> values;
   if (family == SizeFamily::kFrequency) {
@@ -282,26 +326,53 @@ std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily 
     values = descending_uniforms(count, random);
     apply_quantile({family, shape}, values);
   }
+  const std::uint64_t steps =
+      std::min<std::uint64_t>((total - count * cost.row) / cost.step, count * cost.most);
+  const std::vector<std::uint16_t> by_rank = allocate_sizes(values, steps, least_steps, cost.most);
   std::vector<std::uint16_t> sizes(rows, 0);
-  const std::vector<std::uint16_t> by_rank =
-      allocate_sizes(values, total, least_size, shape_.max_dim);
-  for (std::size_t rank = 0; rank < count; ++rank) sizes[side.order[rank]] = by_rank[rank];
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    sizes[side.order[rank]] = static_cast<std::uint16_t>(
+        std::min<std::uint32_t>(by_rank[rank] * cost.step_columns, shape_.max_dim));
+  }
   return sizes;
 }
 
-SizePlan PlanSampler::sided_plan(double user_share) const {
-  BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share,
-            " is not between 0 and 1");
-  const std::uint64_t for_users = size_of_users(user_share, shape_);
-  const std::vector<double> equal(std::max(users_.order.size(), items_.order.size()), 1.0);
-  const std::span<const double> values(equal);
-  return {shape_,
-          allocate_by_rank(values.first(users_.order.size()), for_users, shape_, users_.order),
-          allocate_by_rank(values.first(items_.order.size()), total_size_ - for_users, shape_,
-                           items_.order)};
+std::optional<SizePlan> PlanSampler::equal_plan(const TablePrecision& precision) const {
+  const auto all = [&](std::uint64_t columns) {
+    const auto size = static_cast<std::uint16_t>(columns);
+    return SizePlan(shape_, std::vector<std::uint16_t>(shape_.num_users, size),
+                    std::vector<std::uint16_t>(shape_.num_items, size))
+        .with_precision(precision);
+  };
+  if (!limit_.in_bytes) {
+    const std::uint64_t size = total_ / shape_.num_rows();
+    if (size == 0) return std::nullopt;
+    return all(size);
+  }
+  const auto side_bytes = [&](std::uint64_t rows, Precision side, std::uint64_t size) {
+    return rows * (scale_bytes(side) + value_bytes(side, size * shape_.tables));
+  };
+  for (std::uint32_t size = shape_.max_dim; size >= std::max(1U, shape_.min_dim); --size) {
+    if (side_bytes(shape_.num_users, precision.users, size) +
+            side_bytes(shape_.num_items, precision.items, size) <=
+        total_) {
+      return all(size);
+    }
+  }
+  return std::nullopt;
 }
 
-SizePlan PlanSampler::frequency_plan(double exponent) const {
+SizePlan PlanSampler::sided_plan(double user_share, const TablePrecision& precision) const {
+  BET_CHECK(user_share >= 0 && user_share <= 1, "user share ", user_share,
+            " is not between 0 and 1");
+  PlanOrigin origin;
+  origin.user_share = user_share;
+  origin.user_family = origin.item_family = SizeFamily::kFrequency;
+  origin.precision = precision;
+  return make_plan(origin, 0, 0);  // nothing is drawn
+}
+
+SizePlan PlanSampler::frequency_plan(double exponent, Precision precision) const {
   std::vector<std::uint32_t> all(shape_.num_rows());
   for (std::size_t rank = 0; rank < users_.order.size(); ++rank) {
     all[users_.order[rank]] = users_.frequencies[rank];
@@ -309,23 +380,35 @@ SizePlan PlanSampler::frequency_plan(double exponent) const {
   for (std::size_t rank = 0; rank < items_.order.size(); ++rank) {
     all[shape_.num_users + items_.order[rank]] = items_.frequencies[rank];
   }
+  if (limit_.in_bytes) {
+    const Cost cost = cost_of(precision);
+    const std::uint64_t total =
+        std::min<std::uint64_t>(total_, shape_.num_rows() * cost.fullest_row());
+    const std::vector<std::uint16_t> sizes =
+        side_sizes(Side(all), SizeFamily::kFrequency, exponent, 1, total, cost,
+                   RandomStream(0, "nothing is drawn"));
+    return SizePlan(shape_, sizes).with_precision(precision);
+  }
   const std::vector<std::uint32_t> order = frequency_order(all);
   std::vector<double> values;
   values.reserve(order.size());
   for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
-  return shared_out_plan(values, total_size_, shape_, order);
+  return shared_out_plan(values, total_, shape_, order).with_precision(precision);
 }
 
-std::uint64_t PlanSampler::size_of_users(double user_share, const TableShape& shape) const {
-  const std::uint64_t least_items = shape.num_items * shape.min_dim;
-  const std::uint64_t most_items = shape.num_items * shape.max_dim;
-  const std::uint64_t lowest = std::max(shape.num_users * shape.min_dim,
-                                        total_size_ > most_items ? total_size_ - most_items : 0);
+PlanSampler::Shares PlanSampler::shares_of(double user_share, const Cost& users,
+                                           const Cost& items) const {
+  const std::uint64_t least_items = shape_.num_items * items.least_row;
+  const std::uint64_t most_items = shape_.num_items * items.fullest_row();
+  const std::uint64_t lowest = std::max(shape_.num_users * users.least_row,
+                                        total_ > most_items ? total_ - most_items : 0);
   const std::uint64_t highest =
-      std::min<std::uint64_t>(shape.num_users * shape.max_dim, total_size_ - least_items);
+      std::min<std::uint64_t>(shape_.num_users * users.fullest_row(), total_ - least_items);
   const auto wanted =
-      static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(total_size_)));
-  return std::clamp(wanted, lowest, highest);
+      static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(total_)));
+  // Where both sides are full, less than everything is spent.
+  const std::uint64_t for_users = std::clamp(wanted, std::min(lowest, highest), highest);
+  return {for_users, std::min(total_ - for_users, most_items)};
 }
 
 }  // namespace bet

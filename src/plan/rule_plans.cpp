@@ -1,17 +1,34 @@
 #include "plan/rule_plans.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 namespace bet {
 namespace {
 
-PlanOrigin origin_of(const SizePlan& plan, double exponent) {
-  const auto sizes = plan.user_sizes();
-  const auto for_users = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+// Parts of the budget that users get, in `sided`, and where there are several precisions.
+constexpr int kShares = 10;
+constexpr int kFewShares = 5;
+
+// The users' share of what the plan spends: of its parameters or, under a limit of bytes, of these.
+double user_share_of(const SizePlan& plan, bool in_bytes) {
+  const auto spent = [&](std::span<const std::uint16_t> sizes, Precision precision) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t size : sizes) {
+      if (size == 0) continue;
+      sum += in_bytes ? value_bytes(precision, size * plan.shape().tables) + scale_bytes(precision)
+                      : size;
+    }
+    return static_cast<double>(sum);
+  };
+  const double for_users = spent(plan.user_sizes(), plan.precision().users);
+  return for_users / (for_users + spent(plan.item_sizes(), plan.precision().items));
+}
+
+PlanOrigin origin_of(const SizePlan& plan, double exponent, bool in_bytes) {
   PlanOrigin origin;
-  origin.user_share =
-      static_cast<double>(for_users * plan.shape().tables) / static_cast<double>(plan.num_params());
+  origin.user_share = user_share_of(plan, in_bytes);
+  origin.precision = plan.precision();
   origin.user_family = origin.item_family = SizeFamily::kFrequency;
   origin.user_shape = origin.item_shape = exponent;
   return origin;
@@ -19,12 +36,11 @@ PlanOrigin origin_of(const SizePlan& plan, double exponent) {
 
 }  // namespace
 
-std::vector<double> sided_shares(bool may_have_empty_rows) {
-  constexpr int kTenths = 10;
+std::vector<double> sided_shares(bool may_have_empty_rows, int parts) {
   const int ends = may_have_empty_rows ? 0 : 1;
   std::vector<double> shares;
-  for (int tenths = ends; tenths <= kTenths - ends; ++tenths) {
-    shares.push_back(static_cast<double>(tenths) / kTenths);
+  for (int part = ends; part <= parts - ends; ++part) {
+    shares.push_back(static_cast<double>(part) / parts);
   }
   return shares;
 }
@@ -35,21 +51,32 @@ std::vector<SampledPlan> rule_plans(const PlanSampler& sampler) {
     const bool known =
         std::ranges::any_of(plans, [&](const SampledPlan& other) { return other.plan == plan; });
     if (known) return;
-    const PlanOrigin origin = origin_of(plan, exponent);
+    const PlanOrigin origin = origin_of(plan, exponent, sampler.limit().in_bytes);
     plans.push_back({std::move(plan), origin});
   };
-  // The equal sizes of `es` are rounded down, to nothing where there are fewer parameters than
-  // rows.
-  if (sampler.params() >= sampler.shape().num_rows() * sampler.shape().tables) {
-    add(equal_plan(sampler.shape(), sampler.params()), 0);
-  }
-  for (const double share : sided_shares(sampler.may_have_empty_rows())) {
-    add(sampler.sided_plan(share), 0);
-  }
-  for (const double exponent : kFrequencyExponents) {
-    add(sampler.frequency_plan(exponent), exponent);
+  const bool several = sampler.limit().precisions.size() > 1;
+  for (const TablePrecision& precision : sampler.limit().precisions) {
+    if (precision.users != precision.items) continue;
+    if (std::optional<SizePlan> equal = sampler.equal_plan(precision)) add(std::move(*equal), 0);
+    for (const double share :
+         sided_shares(sampler.may_have_empty_rows(), several ? kFewShares : kShares)) {
+      add(sampler.sided_plan(share, precision), 0);
+    }
+    if (several) continue;
+    for (const double exponent : kFrequencyExponents) {
+      add(sampler.frequency_plan(exponent, precision.users), exponent);
+    }
   }
   return plans;
+}
+
+std::size_t num_rule_plans(std::size_t num_precisions, bool may_have_empty_rows) {
+  if (num_precisions == 1) {
+    return sided_shares(may_have_empty_rows, kShares).size() + kFrequencyExponents.size();
+  }
+  // Of all pairs, those that are the same on both sides.
+  const auto same = static_cast<std::size_t>(std::sqrt(static_cast<double>(num_precisions)));
+  return same * (1 + sided_shares(may_have_empty_rows, kFewShares).size());
 }
 
 }  // namespace bet

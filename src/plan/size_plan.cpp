@@ -69,14 +69,22 @@ SizePlan SizePlan::masked(const TableShape& shape, std::vector<std::uint8_t> mas
   return plan;
 }
 
-std::uint64_t SizePlan::stored_bytes(Precision precision) const {
-  std::uint64_t bytes = table_bytes(0, shape_, precision);
-  for (const auto& counts : {user_counts_, item_counts_}) {
+SizePlan SizePlan::with_precision(const TablePrecision& precision) const {
+  SizePlan plan = *this;
+  plan.precision_ = precision;
+  return plan;
+}
+
+std::uint64_t SizePlan::stored_bytes(const TablePrecision& precision) const {
+  std::uint64_t bytes = shape_.directory_bytes();
+  const auto add_side = [&](const std::vector<std::uint32_t>& counts, Precision side) {
     for (std::uint64_t size = 1; size < counts.size(); ++size) {
-      bytes += counts[size] * (value_bytes(precision, size * shape_.tables) +
-                               scale_bytes(precision) + (mask_.empty() ? 0 : shape_.mask_bytes()));
+      bytes += counts[size] * (value_bytes(side, size * shape_.tables) + scale_bytes(side) +
+                               (mask_.empty() ? 0 : shape_.mask_bytes()));
     }
-  }
+  };
+  add_side(user_counts_, precision.users);
+  add_side(item_counts_, precision.items);
   return bytes;
 }
 

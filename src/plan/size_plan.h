@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/precision.h"
 #include "plan/budget.h"
 
 namespace bet {
@@ -30,6 +31,10 @@ class SizePlan {
   // The parameters of all tables together.
   std::uint64_t num_params() const { return num_params_; }
 
+  // How the rows are stored, and used in training: fp32 unless with_precision() made the plan.
+  const TablePrecision& precision() const { return precision_; }
+  SizePlan with_precision(const TablePrecision& precision) const;
+
   // As given to masked(); empty where rows keep their first columns.
   std::span<const std::uint8_t> mask() const { return mask_; }
 
@@ -37,8 +42,9 @@ class SizePlan {
   std::span<const std::uint32_t> user_counts() const { return user_counts_; }
   std::span<const std::uint32_t> item_counts() const { return item_counts_; }
 
-  // The bytes of the table as stored, masks included.
-  std::uint64_t stored_bytes(Precision precision) const;
+  // The bytes of the table as stored, masks included: in its own precision, or in another.
+  std::uint64_t stored_bytes() const { return stored_bytes(precision_); }
+  std::uint64_t stored_bytes(const TablePrecision& precision) const;
 
   std::uint32_t largest_size() const { return largest_size_; }
   // The columns of the table that are needed to train this plan. With a mask it may exceed the
@@ -46,7 +52,8 @@ class SizePlan {
   std::uint32_t width() const { return width_; }
 
   friend bool operator==(const SizePlan& a, const SizePlan& b) {
-    return a.user_sizes_ == b.user_sizes_ && a.item_sizes_ == b.item_sizes_ && a.mask_ == b.mask_;
+    return a.user_sizes_ == b.user_sizes_ && a.item_sizes_ == b.item_sizes_ && a.mask_ == b.mask_ &&
+           a.precision_ == b.precision_;
   }
 
  private:
@@ -56,6 +63,7 @@ class SizePlan {
   std::vector<std::uint32_t> user_counts_;
   std::vector<std::uint32_t> item_counts_;
   std::vector<std::uint8_t> mask_;
+  TablePrecision precision_;
   std::uint64_t num_params_ = 0;
   std::uint32_t largest_size_ = 0;
   std::uint32_t width_ = 0;

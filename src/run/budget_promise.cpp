@@ -37,7 +37,7 @@ void check_plan_fits(const SizePlan& plan, const ResolvedBudget& budget,
 void check_file_fits(std::uint64_t bytes, const FitOptions& options, const ExportChoice& choice,
                      const TableShape& shape) {
   if (!options.budget || !options.budget->in_bytes()) return;
-  const ResolvedBudget budget = resolve_budget(*options.budget, shape, choice.precision);
+  const ResolvedBudget budget = resolve_budget(*options.budget, shape, options.precision);
   check_budget(bytes <= budget.bytes, "the ",
                choice.materialised ? "propagated vectors take " : "table takes ", bytes,
                " bytes, more than the run's --budget ", options.budget->text);

@@ -30,9 +30,6 @@ ExportResult write_again(const ExportJob& job) {
   BET_CHECK(std::filesystem::exists(files.report()), job.run.string(),
             ": is not complete; `bet resume ", job.run.string(), "` continues it");
   const FitOptions options = options_of(job, files);
-  ExportChoice choice = export_choice(options);
-  choice.with_seen = !job.without_seen;
-
   Dataset dataset = options.data.load();
   const std::string hash = dataset.hash();
   const Split split = options.data.split_of(dataset);
@@ -40,6 +37,11 @@ ExportResult write_again(const ExportJob& job) {
       read_final_model(files.checkpoints().folder, table_shape(options, dataset));
   BET_CHECK(model.identity.starts_with(hash), options.data.path, ": is not the data that ",
             job.run.string(), " was trained on (hash ", hash, ")");
+  // Runs of earlier versions were trained in fp32 and rounded after it.
+  const TablePrecision trained_precision =
+      model.table.precisions.empty() ? TablePrecision() : model.table.precisions[0];
+  ExportChoice choice = export_choice(options, trained_precision);
+  choice.with_seen = !job.without_seen;
   ExportResult result;
   result.report = read_report(files.report());
   result.file = job.out.empty() ? files.model() : job.out;

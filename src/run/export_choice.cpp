@@ -4,9 +4,9 @@
 
 namespace bet {
 
-ExportChoice export_choice(const FitOptions& options) {
+ExportChoice export_choice(const FitOptions& options, const TablePrecision& trained) {
   const BackboneKind& kind = find_backbone(options.backbone);
-  return {.precision = options.precision,
+  return {.precision = options.precision ? TablePrecision(*options.precision) : trained,
           .materialised = options.materialised && kind.uses_graph,
           .layers_in_vector = kind.layers_in_vector};
 }
@@ -17,8 +17,11 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
   vectors.max_dim *= 1 + choice.layers_in_vector;
   const std::uint64_t width =
       plan.width() + std::uint64_t{choice.layers_in_vector} * plan.shape().max_dim;
-  const std::uint64_t row = value_bytes(choice.precision, width) + scale_bytes(choice.precision);
-  return table_bytes(0, vectors, choice.precision) + vectors.num_rows() * row;
+  const auto side_bytes = [&](std::uint64_t rows, Precision precision) {
+    return rows * (value_bytes(precision, width) + scale_bytes(precision));
+  };
+  return vectors.directory_bytes() + side_bytes(vectors.num_users, choice.precision.users) +
+         side_bytes(vectors.num_items, choice.precision.items);
 }
 
 }  // namespace bet

@@ -45,9 +45,11 @@ std::optional<ResolvedBudget> resolve(const FitOptions& options, const TableShap
   if (options.method == "full" && !allowed.covers_full) {
     fail_as(ErrorKind::kBudget, "--method full does not fit --budget ", options.budget->text,
             ": it takes ", shape.full_params(), " parameters, ",
-            table_bytes(shape.full_params(), shape, options.precision), " bytes");
+            table_bytes(shape.full_params(), shape,
+                        options.precision.value_or(Precision::kFloat32)),
+            " bytes");
   }
-  check_vectors_can_fit(shape, allowed, export_choice(options));
+  check_vectors_can_fit(shape, allowed, export_choice(options, {}));
   return allowed;
 }
 
@@ -71,6 +73,7 @@ FitReport::MeasuredPlan measured_plan(const Trial& trial) {
           .item_shape = origin.item_shape,
           .user_kept = origin.user_kept,
           .item_kept = origin.item_kept,
+          .precision = origin.precision,
           .steps = trial.steps,
           .fold = trial.fold,
           .loss = trial.loss,
@@ -195,7 +198,7 @@ class FitRun {
     double columns = 0;
     double widest = 0;
     for (const SizePlan& plan : proposal.plans) {
-      if (allowed_) check_plan_fits(plan, *allowed_, export_choice(options_));
+      if (allowed_) check_plan_fits(plan, *allowed_, export_choice(options_, plan.precision()));
       columns += plan.width();
       widest = std::max<double>(widest, plan.width());
     }
@@ -250,7 +253,7 @@ class FitRun {
     if (nothing_to_cut()) {
       BET_CHECK(mode_ != FitMode::kContinueSearch, folder_.string(),
                 ": has no search to continue: its budget holds the full table");
-      return {.plans = {full_plan(shape_)}};
+      return {.plans = {full_plan(shape_).with_precision(trained_precisions(options_).front())}};
     }
     const Stopwatch watch;
     MethodInput input{split_,
@@ -264,13 +267,21 @@ class FitRun {
                       hooks,
                       {run_->files().checkpoints().method(), identity_},
                       [&] { return pretrain_full(hooks, progress); }};
-    if (allowed_ && !allowed_->covers_full) input.params = allowed_->params;
+    if (allowed_ && !allowed_->covers_full) {
+      input.params = allowed_->params;
+      input.limit = plan_limit(options_, *allowed_);
+    }
     input.files = run_->files();
     input.resumes = resumes();
     input.continue_search = mode_ == FitMode::kContinueSearch;
     input.has_plan = [this] { stop_effect(StopEffect::kFinishes); };
     Proposal proposal = method_.propose(input);
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
+    if (!method_.chooses_precision) {
+      for (SizePlan& plan : proposal.plans) {
+        plan = plan.with_precision(trained_precisions(options_).front());
+      }
+    }
     stop_effect(StopEffect::kFinishes);
     report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
     return proposal;
@@ -360,7 +371,7 @@ class FitRun {
     const RunFiles& files = run_->files();
     const Stopwatch watch;
     write_model_file(files.model(), {dataset_, split_, options_, parameters},
-                     export_choice(options_), report_);
+                     export_choice(options_, parameters.precisions.at(0)), report_);
     report_.seconds.model_file = watch.seconds();
     report_.seconds.total = watch_.seconds();
     write_report(report_, files.report());

@@ -1,9 +1,11 @@
 #include "run/fit_options.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/row_quantiser.h"
 #include "search/method.h"
 
 namespace bet {
@@ -63,6 +65,19 @@ void set_sizes(FitOptions& options, const MethodKind& method, const BackboneKind
             ", whose model files have at most ", most);
 }
 
+// Parameters count the same in any precision, so that fp32 is best for a budget of them.
+void set_precision(FitOptions& options, const BackboneKind& backbone) {
+  const bool vectors = options.materialised && backbone.uses_graph;
+  if (!options.precision && (!options.budget || !options.budget->in_bytes())) {
+    options.precision = Precision::kFloat32;
+  }
+  if (!options.precision && vectors) options.precision = Precision::kInt8;
+  BET_CHECK(!vectors || !has_byte_scale(options.precision.value()), "--precision ",
+            precision_name(options.precision.value_or(Precision::kFloat32)),
+            " is trained for the table; with --serving materialised, whose vectors are rounded after "
+            "training, there are fp32, fp16, int8 and int4");
+}
+
 // With --loss auto: negatives of a pool, and steps of a training but with --effort quick, at least
 // (docs/studies/loss.md).
 constexpr std::uint32_t kAutoPool = 128;
@@ -117,6 +132,7 @@ FitOptions with_defaults(FitOptions options) {
   const BackboneKind& backbone = find_backbone(options.backbone);
   check_budget_use(options, method.budget);
   set_sizes(options, method, backbone);
+  set_precision(options, backbone);
   set_schedule(options);
   check_loss(options, backbone);
   if (method.set_defaults != nullptr) {
@@ -176,6 +192,27 @@ FitOptions with_loss(FitOptions options, const LossOptions& loss) {
 
 const MethodKind& method_of(const FitOptions& options) { return find_method(options.method); }
 
+std::vector<TablePrecision> trained_precisions(const FitOptions& resolved) {
+  const bool vectors = resolved.materialised && find_backbone(resolved.backbone).uses_graph;
+  if (vectors) return {TablePrecision()};  // which are rounded after training
+  if (resolved.precision) return {TablePrecision(*resolved.precision)};
+  if (!method_of(resolved).chooses_precision) return {TablePrecision(kUsualLowPrecision)};
+  constexpr std::array kSearched = {Precision::kInt2, Precision::kInt4, Precision::kInt3,
+                                    Precision::kTernary, Precision::kInt1};
+  std::vector<TablePrecision> all;
+  for (const Precision users : kSearched) {
+    for (const Precision items : kSearched) all.emplace_back(users, items);
+  }
+  return all;
+}
+
+PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed) {
+  const bool vectors = resolved.materialised && find_backbone(resolved.backbone).uses_graph;
+  // Propagated vectors are as wide as the widest row: their bytes are checked, not spent.
+  const bool in_bytes = allowed.requested.in_bytes() && !vectors;
+  return {in_bytes, in_bytes ? allowed.bytes : allowed.params, trained_precisions(resolved)};
+}
+
 TableShape table_shape(const FitOptions& resolved, const Dataset& dataset) {
   const MethodKind& method = method_of(resolved);
   const std::uint32_t least = std::max(resolved.min_dim.value(), method.least_size);
@@ -206,7 +243,10 @@ std::filesystem::path default_folder(const FitOptions& options) {
          "users" + std::to_string(read.min_user_inter));
   add_if(read.min_item_inter != usual.data.read.min_item_inter,
          "items" + std::to_string(read.min_item_inter));
-  add_if(options.precision != usual.precision, std::string(precision_name(options.precision)));
+  const bool in_bytes = options.budget && options.budget->in_bytes();
+  if (options.precision && (in_bytes || *options.precision != Precision::kFloat32)) {
+    add_if(true, std::string(precision_name(*options.precision)));
+  }
   add_if(options.materialised, "materialised");
   return std::filesystem::path("runs") / name;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/precision.h"
 #include "data/training_part.h"
@@ -11,6 +12,7 @@
 #include "model/loss_options.h"
 #include "model/row_precision.h"
 #include "plan/budget.h"
+#include "plan/plan_sampler.h"
 #include "run/data_options.h"
 #include "search/method_options.h"
 
@@ -44,7 +46,9 @@ struct FitOptions {
   std::optional<std::uint32_t> patience;
   std::optional<std::uint32_t> batch_size;
   RowPrecision rows = RowPrecision::kFloat32;
-  Precision precision = Precision::kFloat32;  // of the model file
+  // Of the model file; rows of integers are trained as they are stored. None: chosen with the plan
+  // where the budget is one of bytes, else fp32.
+  std::optional<Precision> precision;
   bool materialised = false;  // the model file has vectors instead of table and graph
   TrainingPart final_part = TrainingPart::kTrainAndValidation;
   std::string device = "cpu";
@@ -69,6 +73,13 @@ FitOptions search_options(FitOptions resolved);
 FitOptions with_loss(FitOptions options, const LossOptions& loss);
 
 const MethodKind& method_of(const FitOptions& options);
+
+// The precisions in which rows may be trained: the one of the file or, where it is a matter of the
+// plan, those that the method chooses among. Of resolved options.
+std::vector<TablePrecision> trained_precisions(const FitOptions& resolved);
+
+// What plans may spend of a budget that does not hold the full table. Of resolved options.
+PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed);
 
 // The table before any budget, with what the method's plans may have. Of resolved options.
 TableShape table_shape(const FitOptions& resolved, const Dataset& dataset);

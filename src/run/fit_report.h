@@ -38,7 +38,7 @@ struct FitReport {
     double share = 0;  // of the full table's parameters, to four digits
     std::uint64_t bytes = 0;
     std::uint64_t file_bytes = 0;
-    std::optional<Precision> precision;  // of the file; none in reports of earlier versions
+    std::optional<TablePrecision> precision;  // of the file; none in reports of earlier versions
   };
   Used used;
 
@@ -60,6 +60,7 @@ struct FitReport {
     double item_shape = 0;
     double user_kept = 1;
     double item_kept = 1;
+    TablePrecision precision;
     std::uint64_t steps = 0;
     std::uint32_t fold = 0;
     LossOptions loss;

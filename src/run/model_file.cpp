@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "model/backbone.h"
 #include "model/dense_weights.h"
+#include "model/quantised_rows.h"
 #include "run/budget_promise.h"
 #include "run/model_evaluation.h"
 #include "run/model_facts.h"
@@ -21,16 +22,45 @@ struct StoredRows {
   at::Tensor kept;     // float, as the values: 1 where one is kept; undefined: the first are
 };
 
-void round_rows(at::Tensor& values, const std::int16_t* sizes, Precision precision) {
-  for (std::int64_t row = 0; row < values.size(0); ++row) {
-    round_as_stored(
-        {values.data_ptr<float>() + row * values.size(1), static_cast<std::size_t>(sizes[row])},
-        precision);
+// Rounds a row of which some values are kept; the others are not stored.
+void round_kept(std::span<float> row, const float* kept, Precision precision) {
+  std::vector<float> stored;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (kept[i] != 0) stored.push_back(row[i]);
+  }
+  round_as_stored(stored, precision);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (kept[i] != 0) row[i] = stored[next++];
   }
 }
 
+at::Tensor rounded(const StoredRows& rows, std::int64_t num_users,
+                   const TablePrecision& precision) {
+  at::Tensor values = rows.values.clone();
+  const auto* const sizes = rows.sizes.data_ptr<std::int16_t>();
+  for (std::int64_t row = 0; row < values.size(0); ++row) {
+    const Precision of_side = row < num_users ? precision.users : precision.items;
+    const std::span<float> whole(values.data_ptr<float>() + row * values.size(1),
+                                 static_cast<std::size_t>(sizes[row]));
+    if (rows.kept.defined()) {
+      round_kept(whole, rows.kept.data_ptr<float>() + row * rows.kept.size(1), of_side);
+    } else {
+      round_as_stored(whole, of_side);
+    }
+  }
+  return values;
+}
+
+// The values to store, from which the writer makes those that are read back: as they were trained,
+// where the file has their precision, else as training used them.
+at::Tensor values_to_store(const ModelParameters& table, const ExportChoice& choice) {
+  const bool as_trained = table.precisions.empty() || table.precisions[0] == choice.precision;
+  return as_trained ? table.values : quantised_rows(table);
+}
+
 StoredRows rows_to_store(const Backbone& backbone, const ModelParameters& table,
-                         const ExportChoice& choice) {
+                         std::int64_t num_users, const ExportChoice& choice) {
   StoredRows rows;
   rows.sizes = table.sizes[0].contiguous().clone();
   if (choice.materialised) {
@@ -40,13 +70,13 @@ StoredRows rows_to_store(const Backbone& backbone, const ModelParameters& table,
     rows.values = vectors.index_select(1, used).contiguous();
     rows.sizes.fill_(static_cast<std::int16_t>(rows.values.size(1)));
   } else {
-    rows.values = table.values.slice(1, 0, table.models[0].width).contiguous().clone();
+    rows.values =
+        values_to_store(table, choice).slice(1, 0, table.models[0].width).contiguous().clone();
     if (table.kept.defined()) {
       rows.kept = table.kept.slice(1, 0, table.models[0].width).contiguous();
     }
   }
-  rows.as_read = rows.values.clone();
-  round_rows(rows.as_read, rows.sizes.data_ptr<std::int16_t>(), choice.precision);
+  rows.as_read = rounded(rows, num_users, choice.precision);
   return rows;
 }
 
@@ -117,7 +147,8 @@ FileContents file_contents(const TrainedModel& trained, const ExportChoice& choi
   model.backbone = kind.id;
   model.serving = kind.uses_graph && !choice.materialised ? Serving::kGraph : Serving::kVectors;
   model.layers = model.serving == Serving::kGraph ? static_cast<std::uint8_t>(kind.layers) : 0;
-  model.precision = choice.precision;
+  model.precision = choice.precision.users;
+  model.item_precision = choice.precision.items;
   model.score = options.score;
   model.max_dim = options.dim;
 
@@ -127,12 +158,16 @@ FileContents file_contents(const TrainedModel& trained, const ExportChoice& choi
   // Rows and vectors are stored as they are; whoever scores by cosines divides by their lengths.
   exact.losses[0].score = ScoreKind::kDot;
   const auto backbone = make_backbone(exact, graph);
-  contents.rows = rows_to_store(*backbone, trained.parameters, choice);
+  contents.rows =
+      rows_to_store(*backbone, trained.parameters, trained.split.num_users(), choice);
   const StoredRows& rows = contents.rows;
   model.layout = rows.kept.defined() ? RowLayout::kMasked : RowLayout::kPrefix;
   ModelParameters as_read = trained.parameters;  // what the reader will have
+  as_read.precisions.clear();                    // it has the rounded values themselves
   if (!choice.materialised) {
-    model.weights = weights_to_store(*backbone, as_read, choice.precision);
+    model.weights =
+        weights_to_store(*backbone, as_read,
+                         weight_precision(choice.precision.users, choice.precision.items));
     as_read.values = trained.parameters.values.clone();
     as_read.values.slice(1, 0, rows.values.size(1)).copy_(rows.as_read);
   }
@@ -157,7 +192,7 @@ void report_quality(const Model& file, const TrainedModel& trained, const Export
   const Metrics as_trained = report.as_trained.value_or(report.test);
   report.test = as_trained;
   report.as_trained.reset();
-  const bool is_as_trained = choice.precision == Precision::kFloat32 && !choice.materialised &&
+  const bool is_as_trained = choice.precision == TablePrecision() && !choice.materialised &&
                              trained.options.rows == RowPrecision::kFloat32;
   if (is_as_trained) return;
   report.test =

@@ -145,13 +145,17 @@ void add_schedule_rows(Table& table) {
 }
 
 void add_file_rows(Table& table) {
-  std::vector<std::pair<std::string, Precision>> precisions;
-  precisions.reserve(kPrecisionNames.size());
+  std::vector<std::pair<std::string, std::optional<Precision>>> precisions = {
+      {"auto", std::nullopt}};
   for (const std::string_view name : kPrecisionNames) {
     precisions.emplace_back(name, *parse_precision(name));
   }
-  table.push_back(make_choice<Row, Precision>(
-      file_about("precision", "of the model file: fp32, fp16, int8 or int4"), precisions,
+  table.push_back(make_choice<Row, std::optional<Precision>>(
+      file_about("precision",
+                 "of the rows, which are trained as they are stored: fp32, fp16, int8, int4, int3, "
+                 "int2, ternary, int1, or auto: chosen with the plan for a budget in bytes, else "
+                 "fp32"),
+      precisions,
       [](auto& o) -> auto& { return o.precision; }));
   table.push_back(make_choice<Row, bool>(
       file_about("serving",
@@ -195,7 +199,7 @@ void add_model_rows(Table& table) {
       training_about("batch-size", "positive pairs of a step"),
       [](auto& o) -> auto& { return o.batch_size; }));
   table.push_back(make_option<Row>(
-      method_about("budget", "5%, 450000p, 1.8MB or 2MiB; " + names_of(BudgetUse::kCap) +
+      method_about("budget", "5%, 450000p, 1.8MB, 2MiB or 5%B; " + names_of(BudgetUse::kCap) +
                                  ": optional; " + names_of(BudgetUse::kNone) +
                                  ": cannot be given one"),
       [](auto& o) -> auto& { return o.budget; }));

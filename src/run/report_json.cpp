@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "base/precision_text.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -21,9 +22,9 @@ std::optional<Value> optional_at(const Json& json, const char* key) {
   return json[key].get<Value>();
 }
 
-std::optional<Precision> precision_at(const Json& json) {
-  const auto name = optional_at<std::string>(json, "precision");
-  return name ? parse_precision(*name) : std::nullopt;
+std::optional<TablePrecision> precision_at(const Json& json) {
+  const auto text = optional_at<std::string>(json, "precision");
+  return text ? parse_table_precision(*text) : std::nullopt;
 }
 
 Metrics metrics_from(const Json& json) {
@@ -68,14 +69,14 @@ Json budget_json(const std::optional<ResolvedBudget>& budget) {
   return {{"requested", budget->requested.text},
           {"params", budget->params},
           {"bytes", budget->bytes},
-          {"precision", precision_name(budget->precision)},
+          {"precision", budget->precision ? Json(precision_name(*budget->precision)) : "auto"},
           {"covers_full", budget->covers_full}};
 }
 
 std::optional<ResolvedBudget> budget_from(const Json& json) {
   if (json.is_null()) return std::nullopt;
   return ResolvedBudget{.requested = parse_budget(json.at("requested").get<std::string>()),
-                        .precision = precision_at(json).value_or(Precision::kFloat32),
+                        .precision = parse_precision(json.value("precision", "fp32")),
                         .params = json.at("params"),
                         .bytes = json.at("bytes"),
                         .covers_full = json.value("covers_full", false)};
@@ -86,7 +87,7 @@ Json used_json(const FitReport::Used& used) {
                {"share", used.share},
                {"bytes", used.bytes},
                {"file_bytes", used.file_bytes}};
-  if (used.precision) json["precision"] = precision_name(*used.precision);
+  if (used.precision) json["precision"] = precision_text(*used.precision);
   return json;
 }
 
@@ -120,6 +121,7 @@ Json trial_json(const FitReport::MeasuredPlan& trial) {
           {"item_shape", trial.item_shape},
           {"user_kept", trial.user_kept},
           {"item_kept", trial.item_kept},
+          {"precision", precision_text(trial.precision)},
           {"steps", trial.steps},
           {"fold", trial.fold},
           {"loss", loss_json(trial.loss)},
@@ -139,6 +141,7 @@ FitReport::MeasuredPlan trial_from(const Json& json) {
           .item_shape = json.at("item_shape"),
           .user_kept = json.value("user_kept", 1.0),
           .item_kept = json.value("item_kept", 1.0),
+          .precision = precision_at(json).value_or(TablePrecision()),
           .steps = json.value("steps", std::uint64_t{0}),
           .fold = json.value("fold", 0U),
           .loss = json.contains("loss") ? loss_from(json["loss"]) : LossOptions(),

@@ -53,15 +53,16 @@ SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& 
                          bool choose_loss, const Split& /*split*/) {
   const BackboneKind& backbone = find_backbone(retraining.model.backbone);
   const std::size_t losses = choose_loss ? num_losses_to_try(backbone) : 1;
-  return {.steps = static_cast<double>(expected_steps(search_options(options, 0), backbone, losses,
-                                                      retraining.schedule.max_steps))};
+  return {.steps =
+              static_cast<double>(expected_steps(search_options(options, 0), backbone, 1, losses,
+                                                 retraining.schedule.max_steps))};
 }
 
 Proposal propose(const MethodInput& input) {
   RunStore store(input.files.trials(), input.state.identity);
   SearchOptions options = search_options(input.options, input.retraining.model.seed);
   const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.params.value(), frequencies.users,
+  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users,
                             frequencies.items);
   const TrainingContext context = {input.split, input.graph, input.retraining.model,
                                    input.retraining.schedule, input.hooks};
@@ -102,6 +103,7 @@ const MethodKind kBet = {.name = "bet",
                          .trains = true,
                          .by_trials = true,
                          .chooses_loss = true,
+                         .chooses_precision = true,
                          .propose = propose,
                          .options = options_of_search,
                          .set_defaults = set_defaults,

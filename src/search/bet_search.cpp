@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/precision_text.h"
 #include "base/stopwatch.h"
 #include "plan/rule_plans.h"
 
@@ -41,14 +42,14 @@ std::size_t num_middle_plans(const SearchOptions& options) {
   return kMiddlePlans * options.finalists + 1;
 }
 
-// Of the losses that are best for the first finalist, tried with the others; and of plans that are
-// measured on all folds.
+// Of the losses that are best for the first finalist, tried with the others; and of pairs of a plan
+// and a loss that are measured on all folds.
 constexpr std::size_t kLosses = 2;
-constexpr std::size_t kLastPlans = 2;
+constexpr std::size_t kLastPairs = 3;
 
 std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_losses) {
   const std::size_t on_one_fold = num_losses + options.finalists * std::min(num_losses, kLosses);
-  return on_one_fold + kLastPlans * (kFolds - 1);
+  return on_one_fold + kLastPairs * (kFolds - 1);
 }
 
 std::string trial_text(const Trial& trial) {
@@ -57,13 +58,13 @@ std::string trial_text(const Trial& trial) {
   std::snprintf(
       text, sizeof(text),
       "training %u  plan %llu, %s  %s, %llu steps, fold %u  score %.5f  users %.3f of the "
-      "budget, %s %.3f of %.2f / %s %.3f of %.2f  largest size %u  %.2f s",
+      "budget, %s %.3f of %.2f / %s %.3f of %.2f  largest size %u, %s  %.2f s",
       trial.iteration, static_cast<unsigned long long>(trial.candidate),
       std::string(strategy_name(trial.strategy)).c_str(), loss_text(trial.loss).c_str(),
       static_cast<unsigned long long>(trial.steps), trial.fold, trial.fitness, origin.user_share,
       std::string(family_name(origin.user_family)).c_str(), origin.user_shape, origin.user_kept,
       std::string(family_name(origin.item_family)).c_str(), origin.item_shape, origin.item_kept,
-      trial.sampled.plan.largest_size(), trial.seconds);
+      trial.sampled.plan.largest_size(), precision_text(origin.precision).c_str(), trial.seconds);
   return text;
 }
 
@@ -119,7 +120,7 @@ class PlanSearch {
     for (std::size_t rule = 0; rule < num_rules_; ++rule) fresh.push_back(first_choice(rule));
     train(fresh, first);
     for (std::uint32_t made = 0; made < options_.num_plans;) {
-      const Choices parents = best_of(first, kParents);
+      const Choices parents = best_parents(first);
       const double reach = kFirstReach * std::pow(kLastReach / kFirstReach,
                                                   static_cast<double>(made) / options_.num_plans);
       const bool none_drawn = made == 0;
@@ -139,13 +140,17 @@ class PlanSearch {
     }
     Choices better = best_of(first, num_middle_plans(options_));
     add_best_rules(first, kMiddleRules, better);
+    add_best_of_precisions(first, better);
     const Rung middle = {middle_steps(trainer_.backbone(), length_)};
     train(better, middle);
     Choices finalists = best_of(middle, options_.finalists);
     add_best_rules(middle, 1, finalists);
     Rung last = {last_steps(trainer_.backbone(), length_)};
     train_finalists(finalists, last);
-    const Choices best = best_of(last, kLastPlans);
+    Choices best = best_pairs(last);
+    if (best.size() > kLastPairs) best.resize(kLastPairs);
+    // Losses of a kind stand together: they are trained side by side.
+    std::ranges::stable_sort(best, {}, &Choice::loss);
     // One alone is chosen already.
     if (best.size() < 2) return;
     for (last.fold = 1; last.fold < kFolds; ++last.fold) train(best, last);
@@ -312,19 +317,56 @@ class PlanSearch {
     return std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
   }
 
-  // The best candidates of a rung, each by its best loss, best first, and the earlier among equals.
-  Choices best_of(const Rung& rung, std::size_t count) const {
+  // The candidates of a rung with every loss that they were trained by, best first, and the earlier
+  // among equals.
+  Choices best_pairs(const Rung& rung) const {
     Choices all;
     for (const auto& [choice, scores] : scores_.at(rung.steps)) all.push_back(choice);
     std::ranges::stable_sort(all, std::greater<>(),
                              [&](const Choice& one) { return score_of(rung.steps, one); });
+    return all;
+  }
+
+  // The best candidates of a rung, each by its best loss, best first, and the earlier among equals.
+  Choices best_of(const Rung& rung, std::size_t count) const {
     Choices best;
-    for (const Choice& choice : all) {
+    for (const Choice& choice : best_pairs(rung)) {
       if (best.size() == count) break;
       const bool known = std::ranges::find(best, choice.number, &Choice::number) != best.end();
       if (!known) best.push_back(choice);
     }
     return best;
+  }
+
+  const TablePrecision& precision_of(const Choice& choice) const {
+    return candidates_[choice.number].sampled.plan.precision();
+  }
+
+  // The candidates of a rung that others are drawn near to: the best, or, where plans have several
+  // precisions, the best of each of the best precisions. A short training tells less about the
+  // precision than about the rest of a plan.
+  Choices best_parents(const Rung& rung) const {
+    Choices parents;
+    const bool several = sampler_.limit().precisions.size() > 1;
+    for (const Choice& one : best_of(rung, candidates_.size())) {
+      if (parents.size() == kParents) break;
+      const bool known = several && std::ranges::any_of(parents, [&](const Choice& other) {
+                           return precision_of(other) == precision_of(one);
+                         });
+      if (!known) parents.push_back(one);
+    }
+    return parents;
+  }
+
+  // Adds the best rule of each precision, so that none is left out by a short training.
+  void add_best_of_precisions(const Rung& rung, Choices& choices) const {
+    if (sampler_.limit().precisions.size() == 1) return;
+    for (const Choice& one : best_of(rung, candidates_.size())) {
+      const bool known = std::ranges::any_of(choices, [&](const Choice& other) {
+        return precision_of(other) == precision_of(one);
+      });
+      if (one.number < num_rules_ && !known) choices.push_back(one);
+    }
   }
 
   // Adds the best rules of a rung, so that `count` are among the choices.
@@ -364,7 +406,8 @@ class PlanSearch {
                           options_.num_plans + num_middle_plans(options_) + kMiddleRules +
                           num_last_trainings(options_, num_losses_);
     expected_ =
-        static_cast<double>(expected_steps(options_, trainer_.backbone(), num_losses_, length));
+        static_cast<double>(expected_steps(options_, trainer_.backbone(),
+                                           sampler_.limit().precisions.size(), num_losses_, length));
   }
 
   // `more`: steps, in addition to those that are noted.
@@ -402,9 +445,9 @@ class PlanSearch {
 }  // namespace
 
 std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
-                             std::size_t num_losses, std::uint64_t length) {
-  const std::size_t num_rules =
-      sided_shares(backbone.uses_graph).size() + kFrequencyExponents.size();
+                             std::size_t num_precisions, std::size_t num_losses,
+                             std::uint64_t length) {
+  const std::size_t num_rules = num_rule_plans(num_precisions, backbone.uses_graph);
   return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
          (num_middle_plans(options) + kMiddleRules) * middle_steps(backbone, length) +
          num_last_trainings(options, num_losses) * last_steps(backbone, length);

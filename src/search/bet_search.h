@@ -32,16 +32,17 @@ struct SearchResult {
 };
 
 // How many steps a search makes whose trainings are best with `length` of them, for the progress
-// line; `num_losses` that it chooses among.
+// line; of the precisions and losses that it chooses among there are so many.
 std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
-                             std::size_t num_losses, std::uint64_t length);
+                             std::size_t num_precisions, std::size_t num_losses,
+                             std::uint64_t length);
 
 // Searches for the plan that is best when it is trained: successive halving over real trainings
 // (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained
 // briefly; then plans near the best so far, nearer each time. The better of them and the best rules
 // are trained longer, the best of these and the best rule longer still: the first by every loss
 // that there is a choice of, the others by the two that were best for it, because which plan is
-// better depends on the loss. The two best plans, each by its best loss, are measured on the other
+// better depends on the loss. The three best pairs of a plan and a loss are measured on the other
 // folds as well, so that all of validation decides.
 //
 // Every training is stored before the next begins. Resumes from the trainings in `store`, to the

@@ -33,7 +33,8 @@ struct MethodInput {
   const Split& split;
   const Graph& graph;                      // of the training part, on the run's device
   const TableShape& shape;                 // of the plans to propose
-  std::optional<std::uint64_t> params;     // most parameters, of all tables; none without a budget
+  // Most parameters, of all tables, however they are distributed; none without a budget.
+  std::optional<std::uint64_t> params;
   const RetrainingOptions& training;       // of the method's own models: by BPR with --loss auto
   const RetrainingOptions& retraining;     // as plans will be retrained,
   bool choose_loss;                        // by a loss that is chosen then (--loss auto)
@@ -41,6 +42,8 @@ struct MethodInput {
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
   StateFile state;                         // the file where a method keeps its own state
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
+  // As `params`, for methods whose plans come from a PlanSampler, which spends bytes to the last.
+  std::optional<PlanLimit> limit = {};
   RunFiles files = {};           // of the run, for what a method keeps in addition to `state`
   bool resumes = false;          // a run that was interrupted
   bool continue_search = false;  // resume a search that was cut short, not what follows it
@@ -91,7 +94,8 @@ struct MethodKind {
   // Measures plans one by one (Proposal::trials): stopped before the first, it has none to propose,
   // and a search that was cut short can be continued.
   bool by_trials = false;
-  bool chooses_loss = false;  // Proposal::loss, with --loss auto
+  bool chooses_loss = false;       // Proposal::loss, with --loss auto
+  bool chooses_precision = false;  // plans have several; else all have the first of the limit's
   Proposal (*propose)(const MethodInput& input) = nullptr;
   // Its rows of the table of options; null: it has none.
   std::vector<Option<MethodOptions>> (*options)() = nullptr;

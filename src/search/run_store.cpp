@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/precision_text.h"
 
 namespace bet {
 namespace {
@@ -23,17 +24,17 @@ constexpr const char* kSchema = R"(
     user_kept REAL NOT NULL, item_kept REAL NOT NULL,
     predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL,
     steps INTEGER NOT NULL, fold INTEGER NOT NULL, sizes BLOB NOT NULL,
-    loss TEXT NOT NULL, temperature REAL NOT NULL, score TEXT NOT NULL,
+    loss TEXT NOT NULL, temperature REAL NOT NULL, score TEXT NOT NULL, precision TEXT NOT NULL,
     checksum INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS predictor (
     id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL,
     checksum INTEGER NOT NULL);
-  PRAGMA user_version = 3;
+  PRAGMA user_version = 4;
   COMMIT;
 )";
 
 // That of the tables above, which are there with it or not at all.
-constexpr std::int64_t kVersion = 3;
+constexpr std::int64_t kVersion = 4;
 
 class Statement {
  public:
@@ -166,6 +167,7 @@ std::int64_t checksum_of(const Trial& trial, std::string_view sizes) {
   sum.add(loss_name(trial.loss.kind));
   sum.add(trial.loss.temperature);
   sum.add(score_name(trial.loss.score));
+  sum.add(precision_text(origin.precision));
   return sum.value();
 }
 
@@ -237,16 +239,19 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
   Statement rows(database_.get(), path_,
                  "SELECT iteration, strategy, candidate, user_share, user_family, item_family, "
                  "user_shape, item_shape, user_kept, item_kept, predicted, fitness, seconds, "
-                 "steps, fold, sizes, loss, temperature, score, checksum FROM trial "
+                 "steps, fold, sizes, loss, temperature, score, precision, checksum FROM trial "
                  "ORDER BY iteration");
   while (rows.step()) {
+    const std::optional<TablePrecision> precision = parse_table_precision(rows.text(19));
+    BET_CHECK(precision, path_, ": unknown value ", in_quotes(rows.text(19)));
     const PlanOrigin origin = {.user_share = rows.real(3),
                                .user_family = parse_family(rows.text(4), path_),
                                .item_family = parse_family(rows.text(5), path_),
                                .user_shape = rows.real(6),
                                .item_shape = rows.real(7),
                                .user_kept = rows.real(8),
-                               .item_kept = rows.real(9)};
+                               .item_kept = rows.real(9),
+                               .precision = *precision};
     const LossOptions loss = {
         value_named(rows.text(16), {LossKind::kBpr, LossKind::kSoftmax}, loss_name, path_),
         rows.real(17),
@@ -256,14 +261,14 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
     trials.push_back({static_cast<std::uint32_t>(rows.integer(0)),
                       parse_strategy(rows.text(1), path_),
                       static_cast<std::uint64_t>(rows.integer(2)),
-                      {plan_of(rows.blob(15), shape, path_), origin},
+                      {plan_of(rows.blob(15), shape, path_).with_precision(*precision), origin},
                       predicted,
                       rows.real(11),
                       rows.real(12),
                       static_cast<std::uint64_t>(rows.integer(13)),
                       static_cast<std::uint32_t>(rows.integer(14)),
                       loss});
-    check(rows.integer(19), checksum_of(trials.back(), rows.blob(15)),
+    check(rows.integer(20), checksum_of(trials.back(), rows.blob(15)),
           str_cat("trial ", trials.back().iteration));
   }
   return trials;
@@ -301,7 +306,7 @@ void RunStore::add(std::span<const Trial> trials, std::span<const double> predic
 void RunStore::insert(const Trial& trial) {
   Statement row(database_.get(), path_,
                 "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                "?, ?, ?)");
+                "?, ?, ?, ?)");
   const PlanOrigin& origin = trial.sampled.origin;
   row.bind(1, std::int64_t{trial.iteration});
   row.bind(2, strategy_name(trial.strategy));
@@ -323,7 +328,8 @@ void RunStore::insert(const Trial& trial) {
   row.bind(17, loss_name(trial.loss.kind));
   row.bind(18, trial.loss.temperature);
   row.bind(19, score_name(trial.loss.score));
-  row.bind(20, checksum_of(trial, sizes));
+  row.bind(20, precision_text(origin.precision));
+  row.bind(21, checksum_of(trial, sizes));
   row.step();
 }
 

@@ -1,6 +1,7 @@
 #include "train/parameter_state.h"
 
 #include "base/error.h"
+#include "base/precision_text.h"
 
 namespace bet {
 
@@ -31,6 +32,10 @@ void save_model(Checkpoint& checkpoint, const ModelParameters& parameters) {
   save_parameters(checkpoint, "", parameters);
   checkpoint.tensors["sizes"] = parameters.sizes.to(at::kFloat).view({-1, 1});
   if (parameters.kept.defined()) checkpoint.tensors["kept"] = parameters.kept;
+  checkpoint.numbers["users"] = static_cast<double>(parameters.num_users);
+  if (!parameters.precisions.empty()) {
+    checkpoint.texts["precision"] = precision_text(parameters.precisions[0]);
+  }
 }
 
 ModelParameters load_model(const Checkpoint& checkpoint) {
@@ -43,6 +48,13 @@ ModelParameters load_model(const Checkpoint& checkpoint) {
       {0, static_cast<std::uint32_t>(parameters.sizes.max().item<std::int16_t>())}};
   if (checkpoint.tensors.contains("weights")) parameters.weights = checkpoint.tensor("weights");
   if (checkpoint.tensors.contains("kept")) parameters.kept = checkpoint.tensor("kept");
+  // Earlier versions trained all models in fp32.
+  if (!checkpoint.texts.contains("precision")) return parameters;
+  const std::string& text = checkpoint.text("precision");
+  const std::optional<TablePrecision> precision = parse_table_precision(text);
+  BET_CHECK(precision, "a checkpoint of the unknown precision ", in_quotes(text));
+  parameters.precisions = {*precision};
+  parameters.num_users = static_cast<std::int64_t>(checkpoint.number("users"));
   return parameters;
 }
 

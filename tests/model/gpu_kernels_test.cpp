@@ -2,6 +2,7 @@
 
 #include "model/backbone.h"
 #include "model/batch_loss.h"
+#include "model/quantised_rows.h"
 #include "model/row_adam.h"
 #include "model/tensor_pointers.h"
 #include "support/gpu.h"
@@ -237,6 +238,29 @@ TEST_F(GpuKernels, CountTheSameHits) {
   EXPECT_GT(cpu.score(), 0);
   EXPECT_EQ(cuda.recall, cpu.recall);
   EXPECT_EQ(cuda.ndcg, cpu.ndcg);
+}
+
+// To the bit: what is trained on a GPU is what a file stores.
+TEST_F(GpuKernels, QuantiseRowsAsTheCpuDoes) {
+  const Graph& graph = hub_graph();
+  const TableShape shape{graph.num_users, graph.num_items, 100, 0};
+  std::vector<std::uint16_t> sizes(shape.num_rows());
+  for (std::size_t row = 0; row < sizes.size(); ++row) {
+    sizes[row] = static_cast<std::uint16_t>(row % 101);
+  }
+  std::vector<SizePlan> plans;
+  for (std::size_t p = 0; p < kPrecisionNames.size(); ++p) {
+    const TablePrecision precision(static_cast<Precision>(p),
+                                   static_cast<Precision>(kPrecisionNames.size() - 1 - p));
+    plans.push_back(SizePlan(shape, sizes).with_precision(precision));
+  }
+  ModelParameters here = make_table(plans, 3);
+  // Rows of many magnitudes.
+  here.values.mul_(torch::exp(4 * torch::randn({here.num_rows(), 1})));
+  EXPECT_TRUE(torch::equal(quantised_rows(here.to(gpu())).cpu(), quantised_rows(here)));
+  here.kept = torch::rand_like(here.values).gt(0.4).to(torch::kFloat);
+  here.values.mul_(here.kept);
+  EXPECT_TRUE(torch::equal(quantised_rows(here.to(gpu())).cpu(), quantised_rows(here)));
 }
 
 }  // namespace

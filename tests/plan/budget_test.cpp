@@ -104,8 +104,8 @@ TEST(Budget, IsAValueWithOneSpelling) {
     EXPECT_EQ(parse_budget(budget.text), budget) << text;
     EXPECT_EQ(resolve_budget(budget, shape).requested, budget) << text;
   }
-  EXPECT_EQ(parse_budget("1.8MB").bytes(), 1'800'000U);
-  EXPECT_EQ(parse_budget("999999999999GB").bytes(), ~std::uint64_t{0}) << "more than 64 bits";
+  EXPECT_EQ(parse_budget("1.8MB").bytes({}), 1'800'000U);
+  EXPECT_EQ(parse_budget("999999999999GB").bytes({}), ~std::uint64_t{0}) << "more than 64 bits";
 }
 
 // Shares and parameters are limits on parameters alone, bytes on bytes alone.
@@ -136,6 +136,21 @@ TEST(Budget, InBytesPaysForMasks) {
   shape.masks = false;
   EXPECT_EQ(resolve_budget(parse_budget("10kB"), shape).params, masked.params + 150 * 16 / 4);
   EXPECT_EQ(resolve_budget(parse_budget("5%"), shape).params, 960U);
+}
+
+TEST(Budget, AShareOfTheBytesIsOneOfTheFullTableInFp32) {
+  const TableShape shape{60, 90, 128, 0};
+  const std::uint64_t full = 4 * 150 * 128 + 8 * 129;
+  EXPECT_EQ(parse_budget("5%B").bytes(shape), full / 20);
+  EXPECT_EQ(parse_budget("5 %b").text, "5%B");
+  EXPECT_TRUE(parse_budget("5%B").in_bytes());
+  EXPECT_FALSE(parse_budget("5%").in_bytes());
+  const ResolvedBudget int2 = resolve_budget(parse_budget("10%B"), shape, Precision::kInt2);
+  EXPECT_TRUE(int2.covers_full) << "all rows in two bits take 7 % of the bytes";
+  const ResolvedBudget chosen = resolve_budget(parse_budget("10%B"), shape, std::nullopt);
+  EXPECT_FALSE(chosen.covers_full) << "but full precision would be better";
+  EXPECT_EQ(chosen.bytes, full / 10);
+  EXPECT_TRUE(resolve_budget(parse_budget("100%B"), shape, std::nullopt).covers_full);
 }
 
 }  // namespace

@@ -263,5 +263,75 @@ TEST(PlanSampler, RefusesWrongCounts) {
   EXPECT_THROW(PlanSampler(shape, 100, three, two), Error);
 }
 
+// Every plan of a byte budget keeps it, in every pair of precisions, and leaves less unused than a
+// step of a row on each side.
+TEST(PlanSampler, SpendsBytesButForLessThanAStepOfEachSide) {
+  std::vector<TablePrecision> precisions;
+  for (std::size_t users = 0; users < kPrecisionNames.size(); ++users) {
+    for (std::size_t items = 0; items < kPrecisionNames.size(); ++items) {
+      precisions.emplace_back(static_cast<Precision>(users), static_cast<Precision>(items));
+    }
+  }
+  for (const std::uint32_t tables : {1U, 2U}) {
+    for (const std::uint32_t min_dim : {0U, 1U}) {
+      const TableShape shape{60, 90, 40, min_dim, tables};
+      for (const std::uint64_t bytes : {1'800U, 3'000U, 6'000U}) {
+        const PlanSampler sampler(shape, PlanLimit{true, bytes, precisions}, frequencies(60, 1),
+                                  frequencies(90, 2));
+        for (int i = 0; i < 300; ++i) {
+          const SampledPlan sampled = sampler.draw_any(5, i);
+          const TablePrecision& precision = sampled.plan.precision();
+          ASSERT_EQ(precision, sampled.origin.precision);
+          const std::uint64_t used = sampled.plan.stored_bytes();
+          ASSERT_LE(used, bytes);
+          const bool full = sampled.plan.num_params() == shape.full_params();
+          // A side that is full, or has no row, leaves its share to nobody.
+          const auto is_full = [&](std::span<const std::uint16_t> sizes) {
+            return std::ranges::all_of(sizes, [](std::uint16_t s) { return s == 0 || s == 40; });
+          };
+          if (full || is_full(sampled.plan.user_sizes()) || is_full(sampled.plan.item_sizes())) {
+            continue;
+          }
+          // The largest step is ten values of ternary rows of two tables; of fp32 eight bytes.
+          ASSERT_GE(used + 2 * 12, bytes) << precision_name(precision.users) << " "
+                                          << precision_name(precision.items) << " " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(PlanSampler, EqualSizesTakeAsManyColumnsAsTheBytesHold) {
+  const TableShape shape{60, 90, 128, 1};
+  for (const Precision precision : {Precision::kFloat32, Precision::kInt4, Precision::kInt3,
+                                    Precision::kInt2, Precision::kTernary, Precision::kInt1}) {
+    const PlanSampler sampler(shape, PlanLimit{true, 4'000, {TablePrecision(precision)}},
+                              frequencies(60, 1), frequencies(90, 2));
+    const SizePlan plan = sampler.equal_plan(precision).value();
+    EXPECT_LE(plan.stored_bytes(), 4'000U);
+    const std::uint64_t size = plan.user_sizes()[0];
+    EXPECT_EQ(plan.item_sizes()[0], size);
+    if (size == 128) continue;
+    const std::uint64_t more =
+        8 * 129 + 150 * (scale_bytes(precision) + value_bytes(precision, size + 1));
+    EXPECT_GT(more, 4'000U) << precision_name(precision);
+  }
+}
+
+// A precision in which the smallest plan does not fit is not drawn.
+TEST(PlanSampler, LeavesOutPrecisionsThatDoNotFit) {
+  const TableShape shape{60, 90, 40, 1};
+  const std::uint64_t bytes = shape.directory_bytes() + 150 * 2;  // a byte and its scale for each
+  const PlanSampler sampler(
+      shape, PlanLimit{true, bytes, {Precision::kFloat32, Precision::kInt8, Precision::kInt2}},
+      frequencies(60, 1), frequencies(90, 2));
+  ASSERT_EQ(sampler.limit().precisions.size(), 1U);
+  EXPECT_EQ(sampler.limit().precisions[0], TablePrecision(Precision::kInt2));
+  EXPECT_EQ(sampler.draw_any(1, 1).plan.stored_bytes(), bytes);
+  EXPECT_THROW(PlanSampler(shape, PlanLimit{true, bytes, {Precision::kFloat32}},
+                           frequencies(60, 1), frequencies(90, 2)),
+               Error);
+}
+
 }  // namespace
 }  // namespace bet

@@ -92,7 +92,7 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
   for (std::size_t i = result.num_lengths; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
     EXPECT_EQ(trial.iteration, i + 1);
-    EXPECT_LE(trial.sampled.plan.num_params(), toy.sampler.params());
+    EXPECT_LE(trial.sampled.plan.num_params(), toy.sampler.limit().total);
     EXPECT_GT(trial.fitness, 0);
     tried.insert(trial.candidate);
     longest = std::max(longest, trial.steps);

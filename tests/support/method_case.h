@@ -42,9 +42,11 @@ struct MethodCase {
   }
 
   MethodInput input(std::optional<std::uint64_t> params) const {
-    return {split,     graph, shape,   params, fit,
-            fit,       false, options, hooks,  {folder.path() / "method.ckpt", identity},
-            pretrained};
+    MethodInput input{split,     graph, shape,   params, fit,
+                      fit,       false, options, hooks,  {folder.path() / "method.ckpt", identity},
+                      pretrained};
+    if (params) input.limit = PlanLimit{false, *params, {TablePrecision()}};
+    return input;
   }
 
   Proposal propose(const std::string& method, std::optional<std::uint64_t> params) const {

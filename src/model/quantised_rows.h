@@ -1,0 +1,15 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "model/model_parameters.h"
+
+namespace bet {
+
+// The values of the models' rows as files of their precisions store them (base/row_quantiser.h),
+// float [rows, stride]; `parameters.values` itself where all models are fp32 or fp16. The gradient
+// passes as if the rows were not quantised (the straight-through estimator), so that training
+// finds values whose quantised rows are good.
+at::Tensor quantised_rows(const ModelParameters& parameters);
+
+}  // namespace bet
