@@ -21,10 +21,14 @@
 
 namespace bet {
 
-constexpr bool is_integer(Precision precision) { return precision >= Precision::kInt8; }
+BET_HOST_DEVICE static inline constexpr bool is_integer(Precision precision) {
+  return precision >= Precision::kInt8;
+}
 
 // Whether the scale is one byte, by the root mean square.
-constexpr bool has_byte_scale(Precision precision) { return precision >= Precision::kInt3; }
+BET_HOST_DEVICE static inline constexpr bool has_byte_scale(Precision precision) {
+  return precision >= Precision::kInt3;
+}
 
 // Levels of a precision with a byte for the scale. Code c of a file stands for level 2c - (L - 1).
 BET_HOST_DEVICE static inline int num_levels(Precision precision) {
@@ -102,7 +106,7 @@ BET_HOST_DEVICE static inline float level_of(float value, Precision precision,
   if (precision == Precision::kTernary) {
     return x > 0.5F ? 2.0F : (x < -0.5F ? -2.0F : 0.0F);
   }
-  const auto half = static_cast<float>(num_levels(precision) / 2);
+  const float half = precision == Precision::kInt3 ? 4.0F : precision == Precision::kInt2 ? 2.0F : 1.0F;
   float step = __builtin_floorf(x);
   step = step < -half ? -half : (step > half - 1 ? half - 1 : step);
   return 2 * step + 1;

@@ -184,20 +184,26 @@ FileContents file_contents(const TrainedModel& trained, const ExportChoice& choi
   return contents;
 }
 
-// Puts the file's own quality into the report, where it may differ from the trained model's: values
-// are rounded, or vectors are propagated with more precise rows than in training.
+// Puts the file's own quality into the report, and beside it the trained model's where the file
+// does not have the values that were trained: they are rounded, or vectors are propagated with more
+// precise rows than in training.
 void report_quality(const Model& file, const TrainedModel& trained, const ExportChoice& choice,
                     FitReport& report) {
   if (report.test.num_users == 0) return;
   const Metrics as_trained = report.as_trained.value_or(report.test);
   report.test = as_trained;
   report.as_trained.reset();
-  const bool is_as_trained = choice.precision == TablePrecision() && !choice.materialised &&
+  const ModelParameters& table = trained.parameters;
+  const TablePrecision precision =
+      table.precisions.empty() ? TablePrecision() : table.precisions[0];
+  const bool full = choice.precision == TablePrecision();
+  const bool is_as_trained = choice.precision == precision && !choice.materialised &&
+                             (full || !table.weights.defined()) &&
                              trained.options.rows == RowPrecision::kFloat32;
-  if (is_as_trained) return;
+  if (is_as_trained && full) return;
   report.test =
       evaluate_model_file(file, trained.dataset, trained.split, trained.options, at::kCPU);
-  report.as_trained = as_trained;
+  if (!is_as_trained) report.as_trained = as_trained;
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ class PlanSearch {
     add_best_of_precisions(first, better);
     const Rung middle = {middle_steps(trainer_.backbone(), length_)};
     train(better, middle);
-    Choices finalists = best_of(middle, options_.finalists);
+    Choices finalists = best_finalists(middle);
     add_best_rules(middle, 1, finalists);
     Rung last = {last_steps(trainer_.backbone(), length_)};
     train_finalists(finalists, last);
@@ -342,30 +342,41 @@ class PlanSearch {
     return candidates_[choice.number].sampled.plan.precision();
   }
 
-  // The candidates of a rung that others are drawn near to: the best, or, where plans have several
-  // precisions, the best of each of the best precisions. A short training tells less about the
-  // precision than about the rest of a plan.
-  Choices best_parents(const Rung& rung) const {
-    Choices parents;
-    const bool several = sampler_.limit().precisions.size() > 1;
+  bool has_precision(const Choices& choices, const TablePrecision& precision) const {
+    return std::ranges::any_of(
+        choices, [&](const Choice& other) { return precision_of(other) == precision; });
+  }
+
+  bool has_precisions() const { return sampler_.limit().precisions.size() > 1; }
+
+  // The best of each of the best precisions: a short training tells less about the precision than
+  // about the rest of a plan, and the best plans are often alike.
+  Choices best_of_precisions(const Rung& rung, std::size_t count) const {
+    Choices best;
     for (const Choice& one : best_of(rung, candidates_.size())) {
-      if (parents.size() == kParents) break;
-      const bool known = several && std::ranges::any_of(parents, [&](const Choice& other) {
-                           return precision_of(other) == precision_of(one);
-                         });
-      if (!known) parents.push_back(one);
+      if (best.size() == count) break;
+      if (!has_precision(best, precision_of(one))) best.push_back(one);
     }
-    return parents;
+    return best;
+  }
+
+  // The candidates of a rung that others are drawn near to.
+  Choices best_parents(const Rung& rung) const {
+    return has_precisions() ? best_of_precisions(rung, kParents) : best_of(rung, kParents);
+  }
+
+  Choices best_finalists(const Rung& rung) const {
+    return has_precisions() ? best_of_precisions(rung, options_.finalists + 1)
+                            : best_of(rung, options_.finalists);
   }
 
   // Adds the best rule of each precision, so that none is left out by a short training.
   void add_best_of_precisions(const Rung& rung, Choices& choices) const {
-    if (sampler_.limit().precisions.size() == 1) return;
+    if (!has_precisions()) return;
     for (const Choice& one : best_of(rung, candidates_.size())) {
-      const bool known = std::ranges::any_of(choices, [&](const Choice& other) {
-        return precision_of(other) == precision_of(one);
-      });
-      if (one.number < num_rules_ && !known) choices.push_back(one);
+      if (one.number < num_rules_ && !has_precision(choices, precision_of(one))) {
+        choices.push_back(one);
+      }
     }
   }
 

@@ -94,15 +94,52 @@ TEST(ModelFile, StatesItsOwnQualityAndNotThatOfTheTrainedModel) {
   }
   EXPECT_EQ(Json::parse(read_file(run.path + "/report.json")), run.report)
       << "the run's own file is still the same";
-  for (const auto& [precision, serving] : {std::pair("int8", "graph"), {"int4", "materialised"}}) {
+  const TrainedRun small({"--budget", "5%", "--max-steps", "40", "--precision", "int4", "--serving",
+                          "materialised"});
+  EXPECT_EQ(small.report["test"], measured(small.model()));
+  EXPECT_EQ(stated(small.model(), "test."), small.report["test"]);
+  EXPECT_EQ(small.report["test_fp32"], measured(small.path)) << "the trained model's";
+  EXPECT_EQ(stated(small.model(), "test_fp32."), small.report["test_fp32"]);
+  EXPECT_NE(small.report["test"], small.report["test_fp32"]);
+}
+
+// What is trained is what is served: the figures of the run are those of its file, to the last
+// digit, and no second ones stand beside them.
+TEST(ModelFile, OfRowsTrainedInItsPrecisionHasTheFiguresOfTheRun) {
+  for (const char* precision : {"int8", "int3", "int2", "ternary", "int1"}) {
     SCOPED_TRACE(precision);
-    const TrainedRun small(
-        {"--budget", "5%", "--max-steps", "40", "--precision", precision, "--serving", serving});
-    EXPECT_EQ(small.report["test"], measured(small.model()));
-    EXPECT_EQ(stated(small.model(), "test."), small.report["test"]);
-    EXPECT_EQ(small.report["test_fp32"], measured(small.path)) << "the trained model's";
-    EXPECT_EQ(stated(small.model(), "test_fp32."), small.report["test_fp32"]);
-    EXPECT_NE(small.report["test"], small.report["test_fp32"]);
+    const TrainedRun run({"--budget", "10%", "--max-steps", "40", "--precision", precision});
+    EXPECT_EQ(run.report["used"]["precision"], precision);
+    EXPECT_EQ(run.report["test"], measured(run.model()));
+    EXPECT_EQ(run.report["test"], measured(run.path)) << "of the trained values";
+    EXPECT_EQ(stated(run.model(), "test."), run.report["test"]);
+    EXPECT_FALSE(run.report.contains("test_fp32"));
+    // Written again in another precision, the file has the rows that were trained.
+    const std::string wide = run.exported({"--precision", "fp32"});
+    EXPECT_EQ(measured(wide), run.report["test"]);
+    EXPECT_GT(read_file(wide).size(), read_file(run.model()).size());
+  }
+}
+
+// A budget of bytes chooses the precision with the plan and is spent.
+TEST(ModelFile, OfABudgetInBytesHasThePrecisionThatTheSearchChose) {
+  const TempFolder folder;
+  const std::string out = (folder / "run").string();
+  const ProgramResult fitted =
+      run_bet({"fit", "demo", "--json", "--quiet", "--effort", "quick", "--budget", "1%B",
+               "--max-steps", "40", "--iterations", "6", "--out", out});
+  ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+  const Json report = Json::parse(fitted.out);
+  EXPECT_NE(report["used"]["precision"], "fp32");
+  EXPECT_EQ(report["budget"]["precision"], "auto");
+  const auto allowed = report["budget"]["bytes"].get<double>();
+  EXPECT_LE(report["used"]["bytes"].get<double>(), allowed);
+  EXPECT_GE(report["used"]["bytes"].get<double>(), 0.99 * allowed);
+  EXPECT_EQ(report["test"], measured(out + "/model.bet"));
+  std::set<std::string> tried;
+  for (const Json& trial : report["trials"]) tried.insert(trial["precision"]);
+  for (const char* one : {"int4", "int3", "int2", "ternary", "int1"}) {
+    EXPECT_TRUE(tried.contains(one)) << one;
   }
 }
 
