@@ -59,7 +59,8 @@ constexpr std::optional<Precision> parse_precision(std::string_view name) {
   return (size + 7) / 8;
 }
 
-// Values that fill whole bytes, and how many of them: a row of more values takes as many times that.
+// Values that fill whole bytes, and how many of them: a row of more values takes as many times
+// that.
 struct ValueCell {
   std::uint32_t values = 1;
   std::uint32_t bytes = 4;

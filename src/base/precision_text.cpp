@@ -4,7 +4,8 @@ namespace bet {
 
 std::string precision_text(const TablePrecision& precision) {
   std::string text(precision_name(precision.users));
-  if (precision.items != precision.users) text += "/" + std::string(precision_name(precision.items));
+  if (precision.items != precision.users)
+    text += "/" + std::string(precision_name(precision.items));
   return text;
 }
 

@@ -106,7 +106,9 @@ BET_HOST_DEVICE static inline float level_of(float value, Precision precision,
   if (precision == Precision::kTernary) {
     return x > 0.5F ? 2.0F : (x < -0.5F ? -2.0F : 0.0F);
   }
-  const float half = precision == Precision::kInt3 ? 4.0F : precision == Precision::kInt2 ? 2.0F : 1.0F;
+  const float half = precision == Precision::kInt3   ? 4.0F
+                     : precision == Precision::kInt2 ? 2.0F
+                                                     : 1.0F;
   float step = __builtin_floorf(x);
   step = step < -half ? -half : (step > half - 1 ? half - 1 : step);
   return 2 * step + 1;

@@ -7,8 +7,7 @@ Proposal propose_full(const MethodInput& input) { return {.plans = {full_plan(in
 
 Proposal propose_equal(const MethodInput& input) {
   const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users,
-                            frequencies.items);
+  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
   // A limit that holds a parameter for each row holds equal sizes.
   return {.plans = {sampler.equal_plan(sampler.limit().precisions.front()).value()}};
 }

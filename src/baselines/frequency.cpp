@@ -8,13 +8,13 @@ namespace {
 
 Proposal propose(const MethodInput& input) {
   const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users,
-                            frequencies.items);
+  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
   Proposal proposal;
   for (const double exponent : kFrequencyExponents) {
     char label[32];
     std::snprintf(label, sizeof(label), "exponent %g", exponent);
-    proposal.plans.push_back(sampler.frequency_plan(exponent, input.limit->precisions.front().users));
+    proposal.plans.push_back(
+        sampler.frequency_plan(exponent, input.limit->precisions.front().users));
     proposal.labels.emplace_back(label);
   }
   return proposal;

@@ -73,9 +73,9 @@ class Backbone {
   virtual ModelParameters initial(std::span<const SizePlan> plans, std::uint64_t seed) const;
 
   // The loss of each model, float [models], with a gradient for the values and the weights of
-  // `parameters`; of the rows as they are stored (model/quantised_rows.h). The backward pass must be
-  // given the same factor for all models. The regulariser of the table's rows is not included. What
-  // `pass` refers to must outlive the backward pass.
+  // `parameters`; of the rows as they are stored (model/quantised_rows.h). The backward pass must
+  // be given the same factor for all models. The regulariser of the table's rows is not included.
+  // What `pass` refers to must outlive the backward pass.
   at::Tensor loss(const ModelParameters& parameters, const TrainingPass& pass) const;
 
   // Of the rows as they are stored, without dropout and without a gradient.

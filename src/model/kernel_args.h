@@ -13,9 +13,8 @@ namespace bet {
 // cpu::run_rows or cpu::run_terms (model/cpu_kernels.h) and its CUDA twin (kernels/cuda_kernels.h).
 
 // One pass over rows of about equal cost that do not depend on each other.
-using RowKernel =
-    std::variant<ActivateArgs, ActivateBackArgs, SplitArgs, NormaliseArgs, NormaliseBackArgs,
-                 QuantiseArgs>;
+using RowKernel = std::variant<ActivateArgs, ActivateBackArgs, SplitArgs, NormaliseArgs,
+                               NormaliseBackArgs, QuantiseArgs>;
 
 // The loss terms of a batch and their gradients.
 using TermsKernel = std::variant<LossArgs, NeuMfArgs>;

@@ -69,7 +69,9 @@ ModelParameters ModelParameters::only(std::size_t model) const {
 }
 
 ModelParameters ModelParameters::to(const at::Device& device) const {
-  return {values.to(device), sizes.to(device), models,
+  return {values.to(device),
+          sizes.to(device),
+          models,
           weights.defined() ? weights.to(device) : weights,
           kept.defined() ? kept.to(device) : kept,
           precisions,

@@ -25,8 +25,8 @@ struct ModelColumns {
 // row's size is where its last kept column ends, and `kept` says which of them it keeps. The dense
 // weights of each model, where its backbone has any, belong to the parameters too.
 //
-// `values` are what is trained, in fp32 always. A model of an integer precision is used, in training
-// and after it, by the rows as they are stored (model/quantised_rows.h).
+// `values` are what is trained, in fp32 always. A model of an integer precision is used, in
+// training and after it, by the rows as they are stored (model/quantised_rows.h).
 struct ModelParameters {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]

@@ -56,8 +56,8 @@ struct Budget {
 };
 
 // "5%" (of the full table's parameters), "450000p" (parameters), "1.8MB", "2MiB", "900kB", "64KiB",
-// "4096B" (bytes of the table as stored), "5%B" (of the bytes of the full table in fp32). Plain decimals; units in upper or lower case, blanks
-// allowed before them. Throws on anything else.
+// "4096B" (bytes of the table as stored), "5%B" (of the bytes of the full table in fp32). Plain
+// decimals; units in upper or lower case, blanks allowed before them. Throws on anything else.
 Budget parse_budget(std::string_view text);
 
 // The precision of plans under a budget of bytes whose method chooses none.
@@ -67,8 +67,8 @@ inline constexpr Precision kUsualLowPrecision = Precision::kInt2;
 struct ResolvedBudget {
   Budget requested;
   std::optional<Precision> precision = Precision::kFloat32;  // none: a matter of the plan
-  // Most parameters that keep the budget, however they are distributed, at most the full table's; in
-  // kUsualLowPrecision where the precision is a matter of the plan.
+  // Most parameters that keep the budget, however they are distributed, at most the full table's;
+  // in kUsualLowPrecision where the precision is a matter of the plan.
   std::uint64_t params = 0;
   std::uint64_t bytes = 0;   // most bytes: as requested, or those that `params` may take
   bool covers_full = false;  // the full table fits: nothing needs to be cut

@@ -165,8 +165,8 @@ PlanSampler::PlanSampler(const TableShape& shape, PlanLimit limit,
       user_frequencies.size() == shape.num_users && item_frequencies.size() == shape.num_items,
       "frequencies of ", user_frequencies.size(), " users and ", item_frequencies.size(),
       " items for a table of ", shape.num_users, " and ", shape.num_items);
-  BET_CHECK(!limit_.precisions.empty() && !shape.masks, "a sampler of plans without precisions, or ",
-            "with masks");
+  BET_CHECK(!limit_.precisions.empty() && !shape.masks,
+            "a sampler of plans without precisions, or ", "with masks");
   if (!limit_.in_bytes) {
     BET_CHECK(limit_.total >= shape.min_params() && limit_.total <= shape.full_params(),
               "plans cannot have ", limit_.total, " parameters: ", shape.num_rows(), " rows take ",
@@ -180,14 +180,14 @@ PlanSampler::PlanSampler(const TableShape& shape, PlanLimit limit,
   std::erase_if(limit_.precisions, [&](const TablePrecision& one) {
     const Cost users = cost_of(one.users);
     const Cost items = cost_of(one.items);
-    const std::uint64_t least = shape_.min_dim == 0
-                                    ? std::min(users.row + users.step, items.row + items.step)
-                                    : shape_.num_users * users.least_row +
-                                          shape_.num_items * items.least_row;
+    const std::uint64_t least =
+        shape_.min_dim == 0
+            ? std::min(users.row + users.step, items.row + items.step)
+            : shape_.num_users * users.least_row + shape_.num_items * items.least_row;
     return least > total_;
   });
-  BET_CHECK(!limit_.precisions.empty(), "plans cannot have ", limit_.total, " bytes: ",
-            shape.num_rows(), " rows take more");
+  BET_CHECK(!limit_.precisions.empty(), "plans cannot have ", limit_.total,
+            " bytes: ", shape.num_rows(), " rows take more");
 }
 
 PlanSampler::Cost PlanSampler::cost_of(Precision precision) const {
@@ -240,8 +240,8 @@ SampledPlan PlanSampler::draw_any(std::uint64_t seed, std::uint64_t index) const
   };
   draw_side(origin.user_family, origin.user_shape, origin.user_kept);
   draw_side(origin.item_family, origin.item_shape, origin.item_kept);
-  origin.precision = limit_.precisions[random.below(
-      static_cast<std::uint32_t>(limit_.precisions.size()))];
+  origin.precision =
+      limit_.precisions[random.below(static_cast<std::uint32_t>(limit_.precisions.size()))];
   return {make_plan(origin, seed, index), origin};
 }
 
@@ -400,8 +400,8 @@ PlanSampler::Shares PlanSampler::shares_of(double user_share, const Cost& users,
                                            const Cost& items) const {
   const std::uint64_t least_items = shape_.num_items * items.least_row;
   const std::uint64_t most_items = shape_.num_items * items.fullest_row();
-  const std::uint64_t lowest = std::max(shape_.num_users * users.least_row,
-                                        total_ > most_items ? total_ - most_items : 0);
+  const std::uint64_t lowest =
+      std::max(shape_.num_users * users.least_row, total_ > most_items ? total_ - most_items : 0);
   const std::uint64_t highest =
       std::min<std::uint64_t>(shape_.num_users * users.fullest_row(), total_ - least_items);
   const auto wanted =

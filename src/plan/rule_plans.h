@@ -15,9 +15,9 @@ inline constexpr std::array kFrequencyExponents = {0.0, 0.25, 0.5, 0.75, 1.0};
 std::vector<double> sided_shares(bool may_have_empty_rows, int parts = 10);
 
 // The rules that a search has to beat (docs/methods.md), each with an origin whose plan is the same
-// or nearly so: the plan of `es`, then those of `sided` and of `frequency`. Where the sampler's limit
-// allows several precisions, in each that is the same for both sides: `es`, and `sided` in fifths. No
-// plan twice.
+// or nearly so: the plan of `es`, then those of `sided` and of `frequency`. Where the sampler's
+// limit allows several precisions, in each that is the same for both sides: `es`, and `sided` in
+// fifths. No plan twice.
 std::vector<SampledPlan> rule_plans(const PlanSampler& sampler);
 
 // How many they are, about, where plans may have so many precisions.

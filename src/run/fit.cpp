@@ -43,11 +43,11 @@ std::optional<ResolvedBudget> resolve(const FitOptions& options, const TableShap
   if (!options.budget) return std::nullopt;
   const ResolvedBudget allowed = resolve_budget(*options.budget, shape, options.precision);
   if (options.method == "full" && !allowed.covers_full) {
-    fail_as(ErrorKind::kBudget, "--method full does not fit --budget ", options.budget->text,
-            ": it takes ", shape.full_params(), " parameters, ",
-            table_bytes(shape.full_params(), shape,
-                        options.precision.value_or(Precision::kFloat32)),
-            " bytes");
+    fail_as(
+        ErrorKind::kBudget, "--method full does not fit --budget ", options.budget->text,
+        ": it takes ", shape.full_params(), " parameters, ",
+        table_bytes(shape.full_params(), shape, options.precision.value_or(Precision::kFloat32)),
+        " bytes");
   }
   check_vectors_can_fit(shape, allowed, export_choice(options, {}));
   return allowed;

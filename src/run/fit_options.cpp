@@ -72,10 +72,11 @@ void set_precision(FitOptions& options, const BackboneKind& backbone) {
     options.precision = Precision::kFloat32;
   }
   if (!options.precision && vectors) options.precision = Precision::kInt8;
-  BET_CHECK(!vectors || !has_byte_scale(options.precision.value()), "--precision ",
-            precision_name(options.precision.value_or(Precision::kFloat32)),
-            " is trained for the table; with --serving materialised, whose vectors are rounded after "
-            "training, there are fp32, fp16, int8 and int4");
+  BET_CHECK(
+      !vectors || !has_byte_scale(options.precision.value()), "--precision ",
+      precision_name(options.precision.value_or(Precision::kFloat32)),
+      " is trained for the table; with --serving materialised, whose vectors are rounded after "
+      "training, there are fp32, fp16, int8 and int4");
 }
 
 // With --loss auto: negatives of a pool, and steps of a training but with --effort quick, at least

@@ -158,16 +158,14 @@ FileContents file_contents(const TrainedModel& trained, const ExportChoice& choi
   // Rows and vectors are stored as they are; whoever scores by cosines divides by their lengths.
   exact.losses[0].score = ScoreKind::kDot;
   const auto backbone = make_backbone(exact, graph);
-  contents.rows =
-      rows_to_store(*backbone, trained.parameters, trained.split.num_users(), choice);
+  contents.rows = rows_to_store(*backbone, trained.parameters, trained.split.num_users(), choice);
   const StoredRows& rows = contents.rows;
   model.layout = rows.kept.defined() ? RowLayout::kMasked : RowLayout::kPrefix;
   ModelParameters as_read = trained.parameters;  // what the reader will have
   as_read.precisions.clear();                    // it has the rounded values themselves
   if (!choice.materialised) {
-    model.weights =
-        weights_to_store(*backbone, as_read,
-                         weight_precision(choice.precision.users, choice.precision.items));
+    model.weights = weights_to_store(
+        *backbone, as_read, weight_precision(choice.precision.users, choice.precision.items));
     as_read.values = trained.parameters.values.clone();
     as_read.values.slice(1, 0, rows.values.size(1)).copy_(rows.as_read);
   }

@@ -155,8 +155,7 @@ void add_file_rows(Table& table) {
                  "of the rows, which are trained as they are stored: fp32, fp16, int8, int4, int3, "
                  "int2, ternary, int1, or auto: chosen with the plan for a budget in bytes, else "
                  "fp32"),
-      precisions,
-      [](auto& o) -> auto& { return o.precision; }));
+      precisions, [](auto& o) -> auto& { return o.precision; }));
   table.push_back(make_choice<Row, bool>(
       file_about("serving",
                  "graph: the file has table and graph; materialised: the propagated vectors"),

@@ -2,9 +2,9 @@
 
 #include <fstream>
 
-#include "base/precision_text.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/precision_text.h"
 
 namespace bet {
 namespace {

@@ -53,17 +53,15 @@ SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& 
                          bool choose_loss, const Split& /*split*/) {
   const BackboneKind& backbone = find_backbone(retraining.model.backbone);
   const std::size_t losses = choose_loss ? num_losses_to_try(backbone) : 1;
-  return {.steps =
-              static_cast<double>(expected_steps(search_options(options, 0), backbone, 1, losses,
-                                                 retraining.schedule.max_steps))};
+  return {.steps = static_cast<double>(expected_steps(search_options(options, 0), backbone, 1,
+                                                      losses, retraining.schedule.max_steps))};
 }
 
 Proposal propose(const MethodInput& input) {
   RunStore store(input.files.trials(), input.state.identity);
   SearchOptions options = search_options(input.options, input.retraining.model.seed);
   const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users,
-                            frequencies.items);
+  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
   const TrainingContext context = {input.split, input.graph, input.retraining.model,
                                    input.retraining.schedule, input.hooks};
   RungTrainer trainer(context, input.retraining.final_part, input.choose_loss);

@@ -416,9 +416,8 @@ class PlanSearch {
     result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + num_rules_ +
                           options_.num_plans + num_middle_plans(options_) + kMiddleRules +
                           num_last_trainings(options_, num_losses_);
-    expected_ =
-        static_cast<double>(expected_steps(options_, trainer_.backbone(),
-                                           sampler_.limit().precisions.size(), num_losses_, length));
+    expected_ = static_cast<double>(expected_steps(
+        options_, trainer_.backbone(), sampler_.limit().precisions.size(), num_losses_, length));
   }
 
   // `more`: steps, in addition to those that are noted.

@@ -31,8 +31,8 @@ enum class BudgetUse {
 // What a method works with. Everything referred to outlives its search.
 struct MethodInput {
   const Split& split;
-  const Graph& graph;                      // of the training part, on the run's device
-  const TableShape& shape;                 // of the plans to propose
+  const Graph& graph;       // of the training part, on the run's device
+  const TableShape& shape;  // of the plans to propose
   // Most parameters, of all tables, however they are distributed; none without a budget.
   std::optional<std::uint64_t> params;
   const RetrainingOptions& training;       // of the method's own models: by BPR with --loss auto

@@ -94,8 +94,8 @@ TEST(ModelFile, StatesItsOwnQualityAndNotThatOfTheTrainedModel) {
   }
   EXPECT_EQ(Json::parse(read_file(run.path + "/report.json")), run.report)
       << "the run's own file is still the same";
-  const TrainedRun small({"--budget", "5%", "--max-steps", "40", "--precision", "int4", "--serving",
-                          "materialised"});
+  const TrainedRun small(
+      {"--budget", "5%", "--max-steps", "40", "--precision", "int4", "--serving", "materialised"});
   EXPECT_EQ(small.report["test"], measured(small.model()));
   EXPECT_EQ(stated(small.model(), "test."), small.report["test"]);
   EXPECT_EQ(small.report["test_fp32"], measured(small.path)) << "the trained model's";

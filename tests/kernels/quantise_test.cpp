@@ -191,14 +191,16 @@ TEST(RowQuantiser, AScaleIsTheNearestEighthOfAPowerOfTwo) {
   EXPECT_EQ(code_of_scale(1e30, Precision::kInt1), 255);
 }
 
-// Of normally distributed values: the figures of Max (1960), Table II, for evenly spaced levels, but
-// for what rounding the scale costs.
+// Of normally distributed values: the figures of Max (1960), Table II, for evenly spaced levels,
+// but for what rounding the scale costs.
 TEST(RowQuantiser, LosesLittleOfNormallyDistributedValues) {
   const struct {
     Precision precision;
     double error;
-  } cases[] = {{Precision::kInt3, 0.0374}, {Precision::kInt2, 0.1188},
-               {Precision::kTernary, 0.190}, {Precision::kInt1, 0.3634}};
+  } cases[] = {{Precision::kInt3, 0.0374},
+               {Precision::kInt2, 0.1188},
+               {Precision::kTernary, 0.190},
+               {Precision::kInt1, 0.3634}};
   for (const auto& [precision, error] : cases) {
     RandomStream random(1, "normal values");
     double squares = 0;

@@ -80,8 +80,7 @@ TEST(QuantisedRows, AreWhatEveryBackboneUses) {
     stored.precisions.clear();
     if (table.weights.defined()) stored.weights = table.weights.clone();
     ASSERT_FALSE(torch::equal(stored.values, table.values));
-    EXPECT_TRUE(
-        torch::equal(backbone->ranking(table).vectors, backbone->ranking(stored).vectors));
+    EXPECT_TRUE(torch::equal(backbone->ranking(table).vectors, backbone->ranking(stored).vectors));
 
     ModelInTraining quantised(graph, table, options, Schedule());
     ModelInTraining plain(graph, stored, options, Schedule());

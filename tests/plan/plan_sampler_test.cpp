@@ -328,8 +328,8 @@ TEST(PlanSampler, LeavesOutPrecisionsThatDoNotFit) {
   ASSERT_EQ(sampler.limit().precisions.size(), 1U);
   EXPECT_EQ(sampler.limit().precisions[0], TablePrecision(Precision::kInt2));
   EXPECT_EQ(sampler.draw_any(1, 1).plan.stored_bytes(), bytes);
-  EXPECT_THROW(PlanSampler(shape, PlanLimit{true, bytes, {Precision::kFloat32}},
-                           frequencies(60, 1), frequencies(90, 2)),
+  EXPECT_THROW(PlanSampler(shape, PlanLimit{true, bytes, {Precision::kFloat32}}, frequencies(60, 1),
+                           frequencies(90, 2)),
                Error);
 }
 

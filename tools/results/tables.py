@@ -197,6 +197,70 @@ def search_rungs_dense():
     return table(["backbone, budget", "`bet`", "`sided`", "`es`"], rows, used)
 
 
+def search_middle():
+    """The search with its middle rung, beside `sided` and `es` as they were before it."""
+    runs = [run for run in read("h200/search-middle.jsonl") if run.method == "bet"]
+    rules = [run for run in read("h200/loss.jsonl") if run.budget and "bpr" not in run.options]
+    rules += [run for run in read("h200/search-middle.jsonl") if run.method != "bet"]
+    rows, used = [], []
+    for backbone, data in (("lightgcn", "gowalla"), ("lightgcn", "yelp2018"), ("ngcf", "gowalla")):
+        for budget in BUDGETS:
+            row = [f"{NAMES[backbone]}, {NAMES[data]} {percent(budget)}"]
+            for pool, method in ((runs, "bet"), (rules, "sided"), (rules, "es")):
+                found = {run.seed: run for run in select(pool, data=data, backbone=backbone, budget=budget,
+                                                         method=method)}
+                used += found.values()
+                row.append(mean_spread([run.recall() for run in found.values()]) if found else "not run")
+            rows.append(row)
+    return table(["backbone, data, budget", "`bet`", "`sided`", "`es`"], rows, used)
+
+
+# --- bits ---------------------------------------------------------------------------------------
+
+BYTE_BUDGETS = ("5%B", "2%B", "1%B", "0.5%B")
+
+
+def byte_share(budget):
+    return f"{budget[:-2]} % of the bytes"
+
+
+def bits_search():
+    """Budgets of bytes: the plan that the search chose, and the share of full size that it keeps."""
+    runs = read("h200/bits-search.jsonl")
+    full = {"gowalla": [run for run in read("h200/bits-plans.jsonl") if run.method == "full"],
+            "yelp2018": [run for run in read("h200/loss.jsonl") if run.method == "full"
+                         and run.backbone == "lightgcn" and run.data == "yelp2018" and "bpr" not in run.options]}
+    rows = []
+    for data in ("gowalla", "yelp2018"):
+        whole = statistics.mean(run.recall() for run in full[data])
+        for budget in BYTE_BUDGETS:
+            cell = select(runs, data=data, budget=budget)
+            recalls = [run.recall() for run in cell]
+            rows.append([NAMES[data], byte_share(budget),
+                         ", ".join(f"{run.report['used']['bytes']:,}" for run in cell),
+                         ", ".join(run.report["used"]["precision"] for run in cell), mean_spread(recalls),
+                         f"{statistics.mean(recalls) / whole:.3f}"])
+    return table(["data", "budget", "table, bytes", "precision chosen (users/items), by seed", "test R@20",
+                  "of full size in fp32"], rows, runs + full["gowalla"] + full["yelp2018"])
+
+
+def bits_plans(data):
+    """Simple plans in each precision, test R@20."""
+    runs = [run for run in read("h200/bits-plans.jsonl") if run.data == data and run.budget]
+    precisions = ("int3", "int2", "ternary", "int1")
+    rows = []
+    for budget in BYTE_BUDGETS:
+        for method, name in (("es", "both sides equal"), ("sided", "users alone")):
+            cells = []
+            for precision in precisions:
+                found = [run for run in select(runs, budget=budget, method=method)
+                         if precision in run.options and "--max-steps" not in run.options]
+                cells.append(f"{found[0].recall():.4f}" if found else "")
+            if any(cells):
+                rows.append([byte_share(budget), name, *cells])
+    return table(["budget", "plan", *precisions], rows, runs, STUDY)
+
+
 def grid_lines():
     """(data, options, score) of every training of the grid, in order."""
     text, run = text_file("h200/loss-grid.txt")
@@ -638,6 +702,10 @@ TABLES = {
     "loss-other-backbones": loss_backbones,
     "search-rungs": search_rungs,
     "search-rungs-dense": search_rungs_dense,
+    "search-middle": search_middle,
+    "bits-search": bits_search,
+    "bits-plans-gowalla": lambda: bits_plans("gowalla"),
+    "bits-plans-yelp2018": lambda: bits_plans("yelp2018"),
     "loss-gowalla": lambda: loss("gowalla"),
     "loss-yelp2018": lambda: loss("yelp2018"),
     "loss-grid": lambda: loss_grid(("gowalla", "yelp2018"), ("lightgcn",), ("400", "800")),
