@@ -115,4 +115,9 @@ constexpr std::uint64_t scale_bytes(Precision precision) {
   }
 }
 
+// Bytes of a row of `size` values with its scale; a row without values has none.
+constexpr std::uint64_t row_bytes(Precision precision, std::uint64_t size) {
+  return size == 0 ? 0 : value_bytes(precision, size) + scale_bytes(precision);
+}
+
 }  // namespace bet

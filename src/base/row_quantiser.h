@@ -8,8 +8,9 @@
 
 // How a row of the integer precisions is quantised (docs/format.md). A value is its level, an
 // integer, times the row's scale. Training, file writer and GPU compile these functions, and agree
-// to the bit: they have no sum whose order counts, and no product that a compiler could fuse with
-// one. `static` keeps the copies of the kernels' instruction sets apart.
+// to the bit: no product here can be fused with a sum, and mean squares are those of doubles, in
+// which the order of the sum does not reach the code of the scale. `static` keeps the copies of the
+// kernels' instruction sets apart.
 //
 // int8 and int4: levels -127 to 127 and -7 to 7; the scale is the row's largest magnitude over the
 // highest level, in half precision.

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "search/method.h"
 
 namespace bet {
@@ -8,8 +9,12 @@ Proposal propose_full(const MethodInput& input) { return {.plans = {full_plan(in
 Proposal propose_equal(const MethodInput& input) {
   const Frequencies frequencies = train_frequencies(input.split);
   const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
-  // A limit that holds a parameter for each row holds equal sizes.
-  return {.plans = {sampler.equal_plan(sampler.limit().precisions.front()).value()}};
+  std::optional<SizePlan> plan = sampler.equal_plan(sampler.limit().precisions.front());
+  if (!plan) {
+    fail_as(ErrorKind::kBudget, "the budget holds no parameter for each of the ",
+            input.shape.num_rows(), " users and items: there are no equal sizes");
+  }
+  return {.plans = {std::move(*plan)}};
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ void add_export(CLI::App& app) {
   command.add_option("RUN", job.run, "a run folder")->required();
   command.add_option("--data", job.data, "its data, if no longer where it was");
   command
-      .add_option("--precision", options->precision,
-                  "fp32, fp16, int8 or int4 (default: the run's)")
+      .add_option(
+          "--precision", options->precision,
+          "of the file (default: the run's): rows that were trained in another one are rounded")
       ->check(
           CLI::IsMember(std::vector<std::string>(kPrecisionNames.begin(), kPrecisionNames.end())));
   command.add_option("--serving", options->serving, "graph or materialised")

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/backbone_traits.h"
+#include "base/precision_text.h"
 #include "base/with_commas.h"
 #include "cli/commands.h"
 #include "cli/fit_summary.h"
@@ -47,7 +48,9 @@ Json origin_json(const PlanOrigin& origin) {
 }
 
 Json used_json(const SizePlan& plan) {
-  return {{"params", plan.num_params()}, {"bytes", plan.stored_bytes(Precision::kFloat32)}};
+  return {{"params", plan.num_params()},
+          {"bytes", plan.stored_bytes()},
+          {"precision", precision_text(plan.precision())}};
 }
 
 Json preview_json(const PlanCommand& command, const PlanPreview& preview) {
@@ -60,7 +63,8 @@ Json preview_json(const PlanCommand& command, const PlanPreview& preview) {
        {{"requested", job.budget.text},
         {"params", preview.allowed.params},
         {"bytes", preview.allowed.bytes},
-        {"precision", precision_name(Precision::kFloat32)},
+        {"precision", preview.allowed.precision ? Json(precision_name(*preview.allowed.precision))
+                                                : Json("auto")},
         {"covers_full", preview.allowed.covers_full}}},
       {"used", used_json(first)},
       {"full",
@@ -97,12 +101,15 @@ std::string range_text(std::span<const std::uint32_t> counts) {
 
 void print_rules(const PlanPreview& preview) {
   std::printf(
-      "`bet fit` begins with these plans, which are simple rules, then probes others that it draws "
-      "and learns which are good:\n");
-  std::printf("  %14s  %15s  %15s\n", "users' share", "size of a user", "size of an item");
+      "`bet fit` begins with these plans, which are simple rules, then draws others, and trains "
+      "the "
+      "better ones longer:\n");
+  std::printf("  %14s  %15s  %15s  %s\n", "users' share", "size of a user", "size of an item",
+              "precision");
   for (const auto& [plan, origin] : preview.plans) {
-    std::printf("  %12.1f %%  %15s  %15s\n", 100.0 * origin.user_share,
-                range_text(plan.user_counts()).c_str(), range_text(plan.item_counts()).c_str());
+    std::printf("  %12.1f %%  %15s  %15s  %s\n", 100.0 * origin.user_share,
+                range_text(plan.user_counts()).c_str(), range_text(plan.item_counts()).c_str(),
+                precision_text(plan.precision()).c_str());
   }
 }
 
@@ -133,18 +140,17 @@ void print_sizes(const char* side, std::span<const std::uint32_t> counts_by_size
   }
 }
 
-void print_params(const char* what, std::uint64_t params, std::uint64_t bytes) {
-  std::printf("%-7s %s parameters, %s bytes in fp32\n", what, with_commas(params).c_str(),
-              with_commas(bytes).c_str());
+void print_params(const char* what, const SizePlan& plan) {
+  std::printf("%-7s %s parameters, %s bytes in %s\n", what, with_commas(plan.num_params()).c_str(),
+              with_commas(plan.stored_bytes()).c_str(), precision_text(plan.precision()).c_str());
 }
 
 void print_text(const PlanPreviewJob& job, const PlanPreview& preview) {
   std::printf("budget  %s\n", budget_text(preview.allowed).c_str());
-  const std::uint64_t full = preview.shape.full_params();
-  print_params("full", full, table_bytes(full, preview.shape, Precision::kFloat32));
+  print_params("full", full_plan(preview.shape));
   if (job.kind == PreviewKind::kSearch) return print_rules(preview);
   const auto& [plan, origin] = preview.plans.at(0);
-  print_params("used", plan.num_params(), plan.stored_bytes(Precision::kFloat32));
+  print_params("used", plan);
   if (job.kind == PreviewKind::kSample) {
     std::printf(
         "drawn   at random (seed %llu), as the search draws its candidates: %.1f %% of the budget "
@@ -163,7 +169,7 @@ void add_plan(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("plan", "show what a budget means, without training");
   const auto options = std::make_shared<PlanCommand>();  // owned by the parser's callback
   add_options(command, data_option_table(), options->job.data);
-  command.add_option("--budget", options->budget, "5%, 450000p, 1.8MB or 2MiB")->required();
+  command.add_option("--budget", options->budget, "5%, 450000p, 1.8MB, 2MiB or 5%B")->required();
   command
       .add_option(
           "--method", options->method,

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/row_quantiser.h"
 #include "kernels/kernels.h"
 
 namespace bet {
@@ -110,7 +111,11 @@ ModelParameters empty_table(std::span<const SizePlan> plans) {
               plan.shape().num_rows(), " and ", plans[0].shape().num_rows(), " rows side by side");
     const std::uint32_t width = plan.width() * plan.shape().tables;
     table.models.push_back({columns, width});
-    table.precisions.push_back(plan.precision());
+    // Half precision is a matter of the file: the rows are trained as they are.
+    const auto trained = [](Precision side) {
+      return is_integer(side) ? side : Precision::kFloat32;
+    };
+    table.precisions.emplace_back(trained(plan.precision().users), trained(plan.precision().items));
     columns += row_stride(width);
   }
   table.num_users = static_cast<std::int64_t>(plans[0].shape().num_users);

@@ -18,7 +18,7 @@ class Quantise : public torch::autograd::Function<Quantise> {
  public:
   static at::Tensor forward(AutogradContext* /*context*/, const at::Tensor& values,
                             const ModelParameters* parameters) {
-    const at::Tensor out = room_for(values, parameters->models);
+    at::Tensor out = room_for(values, parameters->models);
     QuantiseArgs args;
     args.in = values.data_ptr<float>();
     args.out = out.data_ptr<float>();

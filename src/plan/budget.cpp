@@ -95,10 +95,8 @@ std::uint64_t table_bytes(std::uint64_t params, const TableShape& shape, Precisi
 }
 
 std::uint64_t Budget::bytes(const TableShape& shape) const {
-  const auto asked =
-      unit == Unit::kByteShare
-          ? amount.times(table_bytes(shape.full_params(), shape, Precision::kFloat32), 100)
-          : amount.times(multiplier);
+  const std::uint64_t full = shape.directory_bytes() + 4 * shape.full_params();  // in fp32
+  const auto asked = unit == Unit::kByteShare ? amount.times(full, 100) : amount.times(multiplier);
   return asked.value_or(std::numeric_limits<std::uint64_t>::max());
 }
 

@@ -186,8 +186,10 @@ PlanSampler::PlanSampler(const TableShape& shape, PlanLimit limit,
             : shape_.num_users * users.least_row + shape_.num_items * items.least_row;
     return least > total_;
   });
-  BET_CHECK(!limit_.precisions.empty(), "plans cannot have ", limit_.total,
-            " bytes: ", shape.num_rows(), " rows take more");
+  if (limit_.precisions.empty()) {
+    fail_as(ErrorKind::kBudget, "plans cannot have ", limit_.total, " bytes: ", shape.num_rows(),
+            " rows take more");
+  }
 }
 
 PlanSampler::Cost PlanSampler::cost_of(Precision precision) const {
@@ -349,15 +351,11 @@ std::optional<SizePlan> PlanSampler::equal_plan(const TablePrecision& precision)
     if (size == 0) return std::nullopt;
     return all(size);
   }
-  const auto side_bytes = [&](std::uint64_t rows, Precision side, std::uint64_t size) {
-    return rows * (scale_bytes(side) + value_bytes(side, size * shape_.tables));
-  };
   for (std::uint32_t size = shape_.max_dim; size >= std::max(1U, shape_.min_dim); --size) {
-    if (side_bytes(shape_.num_users, precision.users, size) +
-            side_bytes(shape_.num_items, precision.items, size) <=
-        total_) {
-      return all(size);
-    }
+    const std::uint64_t values = std::uint64_t{size} * shape_.tables;
+    const std::uint64_t bytes = shape_.num_users * row_bytes(precision.users, values) +
+                                shape_.num_items * row_bytes(precision.items, values);
+    if (bytes <= total_) return all(size);
   }
   return std::nullopt;
 }
@@ -408,6 +406,11 @@ PlanSampler::Shares PlanSampler::shares_of(double user_share, const Cost& users,
       static_cast<std::uint64_t>(std::llround(user_share * static_cast<double>(total_)));
   // Where both sides are full, less than everything is spent.
   const std::uint64_t for_users = std::clamp(wanted, std::min(lowest, highest), highest);
+  // Where there is only one row for both sides, the share does not divide it.
+  if (may_have_empty_rows() && for_users < users.row + users.step &&
+      total_ - for_users < items.row + items.step) {
+    return total_ >= users.row + users.step ? Shares{total_, 0} : Shares{0, total_};
+  }
   return {for_users, std::min(total_ - for_users, most_items)};
 }
 

@@ -15,9 +15,7 @@ double user_share_of(const SizePlan& plan, bool in_bytes) {
   const auto spent = [&](std::span<const std::uint16_t> sizes, Precision precision) {
     std::uint64_t sum = 0;
     for (const std::uint64_t size : sizes) {
-      if (size == 0) continue;
-      sum += in_bytes ? value_bytes(precision, size * plan.shape().tables) + scale_bytes(precision)
-                      : size;
+      sum += in_bytes ? row_bytes(precision, size * plan.shape().tables) : size;
     }
     return static_cast<double>(sum);
   };
@@ -70,13 +68,18 @@ std::vector<SampledPlan> rule_plans(const PlanSampler& sampler) {
   return plans;
 }
 
+std::size_t num_rule_precisions(std::size_t num_precisions) {
+  return num_precisions == 1 ? 0
+                             : static_cast<std::size_t>(
+                                   std::lround(std::sqrt(static_cast<double>(num_precisions))));
+}
+
 std::size_t num_rule_plans(std::size_t num_precisions, bool may_have_empty_rows) {
   if (num_precisions == 1) {
     return sided_shares(may_have_empty_rows, kShares).size() + kFrequencyExponents.size();
   }
-  // Of all pairs, those that are the same on both sides.
-  const auto same = static_cast<std::size_t>(std::sqrt(static_cast<double>(num_precisions)));
-  return same * (1 + sided_shares(may_have_empty_rows, kFewShares).size());
+  return num_rule_precisions(num_precisions) *
+         (1 + sided_shares(may_have_empty_rows, kFewShares).size());
 }
 
 }  // namespace bet

@@ -20,6 +20,10 @@ std::vector<double> sided_shares(bool may_have_empty_rows, int parts = 10);
 // fifths. No plan twice.
 std::vector<SampledPlan> rule_plans(const PlanSampler& sampler);
 
+// Of so many pairs of precisions, all that there are of some: those that are the same on both sides
+// and in which there are rules; none where there is only one.
+std::size_t num_rule_precisions(std::size_t num_precisions);
+
 // How many they are, about, where plans may have so many precisions.
 std::size_t num_rule_plans(std::size_t num_precisions, bool may_have_empty_rows);
 

@@ -79,8 +79,8 @@ std::uint64_t SizePlan::stored_bytes(const TablePrecision& precision) const {
   std::uint64_t bytes = shape_.directory_bytes();
   const auto add_side = [&](const std::vector<std::uint32_t>& counts, Precision side) {
     for (std::uint64_t size = 1; size < counts.size(); ++size) {
-      bytes += counts[size] * (value_bytes(side, size * shape_.tables) + scale_bytes(side) +
-                               (mask_.empty() ? 0 : shape_.mask_bytes()));
+      bytes += counts[size] *
+               (row_bytes(side, size * shape_.tables) + (mask_.empty() ? 0 : shape_.mask_bytes()));
     }
   };
   add_side(user_counts_, precision.users);

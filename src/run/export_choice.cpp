@@ -7,7 +7,7 @@ namespace bet {
 ExportChoice export_choice(const FitOptions& options, const TablePrecision& trained) {
   const BackboneKind& kind = find_backbone(options.backbone);
   return {.precision = options.precision ? TablePrecision(*options.precision) : trained,
-          .materialised = options.materialised && kind.uses_graph,
+          .materialised = serves_vectors(options),
           .layers_in_vector = kind.layers_in_vector};
 }
 
@@ -18,7 +18,7 @@ std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& cho
   const std::uint64_t width =
       plan.width() + std::uint64_t{choice.layers_in_vector} * plan.shape().max_dim;
   const auto side_bytes = [&](std::uint64_t rows, Precision precision) {
-    return rows * (value_bytes(precision, width) + scale_bytes(precision));
+    return rows * row_bytes(precision, width);
   };
   return vectors.directory_bytes() + side_bytes(vectors.num_users, choice.precision.users) +
          side_bytes(vectors.num_items, choice.precision.items);

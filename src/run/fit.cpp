@@ -49,6 +49,9 @@ std::optional<ResolvedBudget> resolve(const FitOptions& options, const TableShap
         table_bytes(shape.full_params(), shape, options.precision.value_or(Precision::kFloat32)),
         " bytes");
   }
+  if (!options.precision && !allowed.covers_full && !method_of(options).chooses_precision) {
+    resolve_budget(*options.budget, shape, kUsualLowPrecision);  // throws if that is too much
+  }
   check_vectors_can_fit(shape, allowed, export_choice(options, {}));
   return allowed;
 }
@@ -249,11 +252,17 @@ class FitRun {
     return allowed_ && allowed_->covers_full && method_.budget == BudgetUse::kNeeded;
   }
 
+  // Of plans, where the method chooses none. What holds the full table needs no low one.
+  TablePrecision plan_precision() const {
+    const bool full = allowed_ && allowed_->covers_full && !options_.precision;
+    return full ? TablePrecision() : usual_precision(options_);
+  }
+
   Proposal propose(const TrainingHooks& hooks, RunProgress& progress) {
     if (nothing_to_cut()) {
       BET_CHECK(mode_ != FitMode::kContinueSearch, folder_.string(),
                 ": has no search to continue: its budget holds the full table");
-      return {.plans = {full_plan(shape_).with_precision(trained_precisions(options_).front())}};
+      return {.plans = {full_plan(shape_).with_precision(plan_precision())}};
     }
     const Stopwatch watch;
     MethodInput input{split_,
@@ -269,7 +278,7 @@ class FitRun {
                       [&] { return pretrain_full(hooks, progress); }};
     if (allowed_ && !allowed_->covers_full) {
       input.params = allowed_->params;
-      input.limit = plan_limit(options_, *allowed_);
+      input.limit = plan_limit(options_, *allowed_, shape_);
     }
     input.files = run_->files();
     input.resumes = resumes();
@@ -279,7 +288,7 @@ class FitRun {
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
     if (!method_.chooses_precision) {
       for (SizePlan& plan : proposal.plans) {
-        plan = plan.with_precision(trained_precisions(options_).front());
+        plan = plan.with_precision(plan_precision());
       }
     }
     stop_effect(StopEffect::kFinishes);
@@ -320,7 +329,7 @@ class FitRun {
     report_.test = result.test;
     if (full_) {
       report_.full_validation = full_->validation;
-    } else if (plan.num_params() == shape_.full_params()) {
+    } else if (plan.num_params() == shape_.full_params() && plan.precision() == TablePrecision()) {
       report_.full_validation = result.validation;
     }
     report_search(proposal, result);

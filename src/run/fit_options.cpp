@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
 
 #include "base/error.h"
 #include "base/row_quantiser.h"
@@ -66,8 +67,8 @@ void set_sizes(FitOptions& options, const MethodKind& method, const BackboneKind
 }
 
 // Parameters count the same in any precision, so that fp32 is best for a budget of them.
-void set_precision(FitOptions& options, const BackboneKind& backbone) {
-  const bool vectors = options.materialised && backbone.uses_graph;
+void set_precision(FitOptions& options) {
+  const bool vectors = serves_vectors(options);
   if (!options.precision && (!options.budget || !options.budget->in_bytes())) {
     options.precision = Precision::kFloat32;
   }
@@ -133,7 +134,7 @@ FitOptions with_defaults(FitOptions options) {
   const BackboneKind& backbone = find_backbone(options.backbone);
   check_budget_use(options, method.budget);
   set_sizes(options, method, backbone);
-  set_precision(options, backbone);
+  set_precision(options);
   set_schedule(options);
   check_loss(options, backbone);
   if (method.set_defaults != nullptr) {
@@ -193,25 +194,42 @@ FitOptions with_loss(FitOptions options, const LossOptions& loss) {
 
 const MethodKind& method_of(const FitOptions& options) { return find_method(options.method); }
 
-std::vector<TablePrecision> trained_precisions(const FitOptions& resolved) {
-  const bool vectors = resolved.materialised && find_backbone(resolved.backbone).uses_graph;
-  if (vectors) return {TablePrecision()};  // which are rounded after training
-  if (resolved.precision) return {TablePrecision(*resolved.precision)};
-  if (!method_of(resolved).chooses_precision) return {TablePrecision(kUsualLowPrecision)};
-  constexpr std::array kSearched = {Precision::kInt2, Precision::kInt4, Precision::kInt3,
-                                    Precision::kTernary, Precision::kInt1};
-  std::vector<TablePrecision> all;
-  for (const Precision users : kSearched) {
-    for (const Precision items : kSearched) all.emplace_back(users, items);
-  }
-  return all;
+bool serves_vectors(const FitOptions& options) {
+  return options.materialised && find_backbone(options.backbone).uses_graph;
 }
 
-PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed) {
-  const bool vectors = resolved.materialised && find_backbone(resolved.backbone).uses_graph;
+namespace {
+
+// Every pair of them, for users and items.
+std::vector<TablePrecision> pairs_of(std::span<const Precision> precisions) {
+  std::vector<TablePrecision> pairs;
+  for (const Precision users : precisions) {
+    for (const Precision items : precisions) pairs.emplace_back(users, items);
+  }
+  return pairs;
+}
+
+}  // namespace
+
+TablePrecision usual_precision(const FitOptions& resolved) {
+  if (serves_vectors(resolved)) return {};  // which are rounded after training
+  return resolved.precision.value_or(kUsualLowPrecision);
+}
+
+PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed,
+                     const TableShape& shape) {
   // Propagated vectors are as wide as the widest row: their bytes are checked, not spent.
-  const bool in_bytes = allowed.requested.in_bytes() && !vectors;
-  return {in_bytes, in_bytes ? allowed.bytes : allowed.params, trained_precisions(resolved)};
+  const bool in_bytes = allowed.requested.in_bytes() && !serves_vectors(resolved);
+  PlanLimit limit = {
+      in_bytes, in_bytes ? allowed.bytes : allowed.params, {usual_precision(resolved)}};
+  if (resolved.precision || !in_bytes || !method_of(resolved).chooses_precision) return limit;
+  // Where all values fit into four bits, more bits are better than these.
+  constexpr std::array kHigh = {Precision::kInt8, Precision::kInt4};
+  constexpr std::array kLow = {Precision::kInt2, Precision::kInt4, Precision::kInt3,
+                               Precision::kTernary, Precision::kInt1};
+  const bool four_bits = table_bytes(shape.full_params(), shape, Precision::kInt4) <= allowed.bytes;
+  limit.precisions = four_bits ? pairs_of(kHigh) : pairs_of(kLow);
+  return limit;
 }
 
 TableShape table_shape(const FitOptions& resolved, const Dataset& dataset) {

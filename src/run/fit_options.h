@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/precision.h"
 #include "data/training_part.h"
@@ -74,12 +73,15 @@ FitOptions with_loss(FitOptions options, const LossOptions& loss);
 
 const MethodKind& method_of(const FitOptions& options);
 
-// The precisions in which rows may be trained: the one of the file or, where it is a matter of the
-// plan, those that the method chooses among. Of resolved options.
-std::vector<TablePrecision> trained_precisions(const FitOptions& resolved);
+// Whether the file will have propagated vectors instead of the table.
+bool serves_vectors(const FitOptions& options);
+
+// The precision in which rows are trained, where the method chooses none. Of resolved options.
+TablePrecision usual_precision(const FitOptions& resolved);
 
 // What plans may spend of a budget that does not hold the full table. Of resolved options.
-PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed);
+PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed,
+                     const TableShape& shape);
 
 // The table before any budget, with what the method's plans may have. Of resolved options.
 TableShape table_shape(const FitOptions& resolved, const Dataset& dataset);

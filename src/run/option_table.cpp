@@ -152,9 +152,9 @@ void add_file_rows(Table& table) {
   }
   table.push_back(make_choice<Row, std::optional<Precision>>(
       file_about("precision",
-                 "of the rows, which are trained as they are stored: fp32, fp16, int8, int4, int3, "
-                 "int2, ternary, int1, or auto: chosen with the plan for a budget in bytes, else "
-                 "fp32"),
+                 "of the rows: fp32, fp16, or int8, int4, int3, int2, ternary, int1, in which they "
+                 "are also trained; auto: chosen with the plan for a budget in bytes (int8 with "
+                 "--serving materialised, which rounds after training), else fp32"),
       precisions, [](auto& o) -> auto& { return o.precision; }));
   table.push_back(make_choice<Row, bool>(
       file_about("serving",

@@ -20,21 +20,30 @@ PlanPreview preview_plans(const PlanPreviewJob& job) {
   PlanPreview preview;
   preview.shape = {
       .num_users = dataset.num_users(), .num_items = dataset.num_items(), .max_dim = job.dim};
-  const FitOptions defaults = search_defaults(job.budget);
-  if (job.kind == PreviewKind::kSearch) preview.shape.min_dim = defaults.min_dim.value();
-  preview.allowed = resolve_budget(job.budget, preview.shape);
-  const std::uint64_t params = preview.allowed.params;
-  if (job.kind == PreviewKind::kEqual) {
-    preview.plans = {{equal_plan(preview.shape, params), {}}};
+  FitOptions defaults = search_defaults(job.budget);
+  if (job.kind == PreviewKind::kSearch) {
+    preview.shape.min_dim = defaults.min_dim.value();
+  } else {
+    // As the methods have it that choose none.
+    defaults.precision = usual_precision(defaults).users;
+  }
+  preview.allowed = resolve_budget(job.budget, preview.shape, defaults.precision);
+  if (preview.allowed.covers_full) {
+    preview.plans = {{full_plan(preview.shape), {}}};
     return preview;
   }
+  const PlanLimit limit = plan_limit(defaults, preview.allowed, preview.shape);
   if (job.kind == PreviewKind::kRandom) {
-    preview.plans = {{mixed_random_plan(preview.shape, params, job.seed), {}}};
+    preview.plans = {{mixed_random_plan(preview.shape, preview.allowed.params, job.seed)
+                          .with_precision(limit.precisions.front()),
+                      {}}};
     return preview;
   }
   const Frequencies frequencies = train_frequencies(job.data.split_of(dataset));
-  const PlanSampler sampler(preview.shape, params, frequencies.users, frequencies.items);
-  if (job.kind == PreviewKind::kSample) {
+  const PlanSampler sampler(preview.shape, limit, frequencies.users, frequencies.items);
+  if (job.kind == PreviewKind::kEqual) {
+    preview.plans = {{sampler.equal_plan(limit.precisions.front()).value(), {}}};
+  } else if (job.kind == PreviewKind::kSample) {
     preview.plans = {sampler.draw(job.seed, 0)};
   } else {
     preview.plans = rule_plans(sampler);

@@ -42,13 +42,25 @@ std::size_t num_middle_plans(const SearchOptions& options) {
   return kMiddlePlans * options.finalists + 1;
 }
 
+// With the rules that are taken along: the best, and of several precisions the best of each.
+std::size_t most_middle_plans(const SearchOptions& options, std::size_t num_precisions) {
+  return num_middle_plans(options) + kMiddleRules + num_rule_precisions(num_precisions);
+}
+
 // Of the losses that are best for the first finalist, tried with the others; and of pairs of a plan
 // and a loss that are measured on all folds.
 constexpr std::size_t kLosses = 2;
 constexpr std::size_t kLastPairs = 3;
 
-std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_losses) {
-  const std::size_t on_one_fold = num_losses + options.finalists * std::min(num_losses, kLosses);
+// Plans of the last rung, in addition to the best rule.
+std::size_t num_finalists(const SearchOptions& options, std::size_t num_precisions) {
+  return options.finalists + (num_precisions > 1 ? 1 : 0);
+}
+
+std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_precisions,
+                               std::size_t num_losses) {
+  const std::size_t on_one_fold =
+      num_losses + num_finalists(options, num_precisions) * std::min(num_losses, kLosses);
   return on_one_fold + kLastPairs * (kFolds - 1);
 }
 
@@ -347,7 +359,8 @@ class PlanSearch {
         choices, [&](const Choice& other) { return precision_of(other) == precision; });
   }
 
-  bool has_precisions() const { return sampler_.limit().precisions.size() > 1; }
+  std::size_t num_precisions() const { return sampler_.limit().precisions.size(); }
+  bool has_precisions() const { return num_precisions() > 1; }
 
   // The best of each of the best precisions: a short training tells less about the precision than
   // about the rest of a plan, and the best plans are often alike.
@@ -366,8 +379,8 @@ class PlanSearch {
   }
 
   Choices best_finalists(const Rung& rung) const {
-    return has_precisions() ? best_of_precisions(rung, options_.finalists + 1)
-                            : best_of(rung, options_.finalists);
+    const std::size_t count = num_finalists(options_, num_precisions());
+    return has_precisions() ? best_of_precisions(rung, count) : best_of(rung, count);
   }
 
   // Adds the best rule of each precision, so that none is left out by a short training.
@@ -414,10 +427,10 @@ class PlanSearch {
   // What a search that is not cut short makes.
   void plan_work(std::uint64_t length) {
     result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + num_rules_ +
-                          options_.num_plans + num_middle_plans(options_) + kMiddleRules +
-                          num_last_trainings(options_, num_losses_);
-    expected_ = static_cast<double>(expected_steps(
-        options_, trainer_.backbone(), sampler_.limit().precisions.size(), num_losses_, length));
+                          options_.num_plans + most_middle_plans(options_, num_precisions()) +
+                          num_last_trainings(options_, num_precisions(), num_losses_);
+    expected_ = static_cast<double>(
+        expected_steps(options_, trainer_.backbone(), num_precisions(), num_losses_, length));
   }
 
   // `more`: steps, in addition to those that are noted.
@@ -459,8 +472,8 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
                              std::uint64_t length) {
   const std::size_t num_rules = num_rule_plans(num_precisions, backbone.uses_graph);
   return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
-         (num_middle_plans(options) + kMiddleRules) * middle_steps(backbone, length) +
-         num_last_trainings(options, num_losses) * last_steps(backbone, length);
+         most_middle_plans(options, num_precisions) * middle_steps(backbone, length) +
+         num_last_trainings(options, num_precisions, num_losses) * last_steps(backbone, length);
 }
 
 SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,

@@ -64,8 +64,7 @@ Json budget_json(const Model& model, std::string_view file, const std::string& b
   const Model::Summary summary = model.summary();
   const bool in_bytes = parsed.in_bytes();
   const std::uint64_t allowed =
-      in_bytes ? parsed.amount.times(parsed.multiplier).value_or(~std::uint64_t{0})
-               : resolve_budget(parsed, full_table(model)).params;
+      in_bytes ? parsed.bytes(full_table(model)) : resolve_budget(parsed, full_table(model)).params;
   const std::uint64_t used = in_bytes ? summary.table_bytes : trained_params(model, file);
   return {{"requested", text},
           {"unit", in_bytes ? "bytes" : "parameters"},

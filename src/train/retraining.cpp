@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/precision_text.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
 #include "train/length_by_bpr.h"
@@ -55,7 +56,7 @@ std::uint64_t interactions_of(const Split& split, TrainingPart part) {
   return total;
 }
 
-// The sizes of a plan, and its mask, as a short text.
+// The sizes of a plan, its mask and its precision, as a short text.
 std::string fingerprint(const SizePlan& plan) {
   XXH3_state_t state;
   XXH3_64bits_reset(&state);
@@ -65,7 +66,10 @@ std::string fingerprint(const SizePlan& plan) {
   add(plan.user_sizes());
   add(plan.item_sizes());
   add(plan.mask());
-  return std::to_string(XXH3_64bits_digest(&state));
+  std::string text = std::to_string(XXH3_64bits_digest(&state));
+  // Losses that were remembered before there were others are those of fp32.
+  if (plan.precision() != TablePrecision()) text += " " + precision_text(plan.precision());
+  return text;
 }
 
 class Retraining {

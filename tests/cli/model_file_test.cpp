@@ -121,6 +121,41 @@ TEST(ModelFile, OfRowsTrainedInItsPrecisionHasTheFiguresOfTheRun) {
   }
 }
 
+// What holds the full table needs no low precision, and a share of the bytes is understood by the
+// server's commands.
+TEST(ModelFile, OfABudgetInBytesThatHoldsTheFullTableIsNotQuantised) {
+  for (const char* method : {"es", "full"}) {
+    const TempFolder folder;
+    const std::string out = (folder / "run").string();
+    const ProgramResult fitted =
+        run_bet({"fit", "demo", "--json", "--quiet", "--method", method, "--effort", "quick",
+                 "--budget", "101%B", "--max-steps", "4", "--dim", "8", "--out", out});
+    ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+    const Json report = Json::parse(fitted.out);
+    EXPECT_EQ(report["used"]["precision"], "fp32") << method;
+    EXPECT_EQ(report["used"]["share"], 1.0) << method;
+    EXPECT_EQ(run_bet_serve({"verify", out}).exit_code, 0);
+    EXPECT_EQ(run_bet_serve({"verify", out, "--budget", "50%B"}).exit_code, 1);
+  }
+}
+
+// A loss that was chosen for one precision is not that of another, however alike the plans are.
+TEST(ModelFile, OfAnotherPrecisionHasALossOfItsOwn) {
+  const TempFolder folder;
+  const auto fit = [&](const std::string& precision, const std::string& cache) {
+    const std::string out = (folder / (precision + "-" + cache)).string();
+    const ProgramResult fitted = run_bet(
+        {"fit",         "demo",  "--json",      "--quiet", "--method", "es",
+         "--effort",    "quick", "--loss",      "auto",    "--budget", "10%",
+         "--max-steps", "40",    "--precision", precision, "--cache",  (folder / cache).string(),
+         "--out",       out});
+    EXPECT_EQ(fitted.exit_code, 0) << fitted.err;
+    return Json::parse(fitted.out);
+  };
+  EXPECT_FALSE(fit("fp32", "shared")["loss"]["trials"].empty());
+  EXPECT_FALSE(fit("int1", "shared")["loss"]["trials"].empty()) << "not taken from the cache";
+}
+
 // A budget of bytes chooses the precision with the plan and is spent.
 TEST(ModelFile, OfABudgetInBytesHasThePrecisionThatTheSearchChose) {
   const TempFolder folder;

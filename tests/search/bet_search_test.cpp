@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
+#include "base/precision_text.h"
 #include "data/load.h"
 #include "plan/rule_plans.h"
 #include "support/execute_sql.h"
@@ -286,6 +288,47 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, softmax}, {&narrow, hotter}}), 2U);
   EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, softmax}, {&narrow, cosine}}), 1U);
   EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, {}}, {&narrow, hotter}}), 1U);
+}
+
+// Under a limit of bytes the precision belongs to the plan: rules in each are trained beyond the
+// first rung, and finalists have different ones. A search that is resumed comes to the same end.
+TEST(Search, ComparesPrecisionsUnderALimitOfBytes) {
+  Toy toy;
+  std::vector<TablePrecision> precisions;
+  for (const Precision users : {Precision::kInt2, Precision::kInt1}) {
+    for (const Precision items : {Precision::kInt2, Precision::kInt1}) {
+      precisions.emplace_back(users, items);
+    }
+  }
+  const std::uint64_t bytes = toy.shape.directory_bytes() + 3 * toy.shape.num_rows();
+  toy.sampler = PlanSampler(toy.shape, PlanLimit{true, bytes, precisions}, toy.frequencies.users,
+                            toy.frequencies.items);
+  const TempFolder folder;
+  int asked = 0;
+  TrainingHooks hooks;
+  hooks.stop = [&] {
+    ++asked;
+    return false;
+  };
+  const SearchResult whole = toy.search(folder / "whole.db", hooks);
+  EXPECT_FALSE(whole.stopped);
+  EXPECT_LE(whole.trials.size(), whole.num_planned);
+  std::map<std::uint64_t, std::set<std::string>> by_steps;
+  for (std::size_t i = whole.num_lengths; i < whole.trials.size(); ++i) {
+    const Trial& trial = whole.trials[i];
+    EXPECT_LE(trial.sampled.plan.stored_bytes(), bytes);
+    EXPECT_EQ(trial.sampled.plan.precision(), trial.sampled.origin.precision);
+    by_steps[trial.steps].insert(precision_text(trial.sampled.plan.precision()));
+  }
+  for (const auto& [steps, tried] : by_steps) {
+    EXPECT_GE(tried.size(), 2U) << steps << " steps: more than one precision in every rung";
+  }
+  int left = asked / 2;
+  hooks.stop = [&] { return --left < 0; };
+  const SearchResult part = toy.search(folder / "part.db", hooks);
+  ASSERT_TRUE(part.stopped);
+  ASSERT_LT(part.trials.size(), whole.trials.size());
+  expect_same(toy.search(folder / "part.db"), whole);
 }
 
 }  // namespace
