@@ -108,7 +108,8 @@ TEST(ModelFile, StatesItsOwnQualityAndNotThatOfTheTrainedModel) {
 TEST(ModelFile, OfRowsTrainedInItsPrecisionHasTheFiguresOfTheRun) {
   for (const char* precision : {"int8", "int3", "int2", "ternary", "int1"}) {
     SCOPED_TRACE(precision);
-    const TrainedRun run({"--budget", "10%", "--max-steps", "40", "--precision", precision});
+    const TrainedRun run(
+        {"--budget", "20%", "--dim", "32", "--max-steps", "20", "--precision", precision});
     EXPECT_EQ(run.report["used"]["precision"], precision);
     EXPECT_EQ(run.report["test"], measured(run.model()));
     EXPECT_EQ(run.report["test"], measured(run.path)) << "of the trained values";
@@ -118,6 +119,22 @@ TEST(ModelFile, OfRowsTrainedInItsPrecisionHasTheFiguresOfTheRun) {
     const std::string wide = run.exported({"--precision", "fp32"});
     EXPECT_EQ(measured(wide), run.report["test"]);
     EXPECT_GT(read_file(wide).size(), read_file(run.model()).size());
+  }
+}
+
+// The same where rows keep any columns.
+TEST(ModelFile, OfMaskedRowsTrainedInItsPrecisionHasTheFiguresOfTheRun) {
+  for (const char* backbone : {"lightgcn", "mf"}) {
+    SCOPED_TRACE(backbone);
+    const TempFolder folder;
+    const std::string out = (folder / "run").string();
+    const Json report =
+        test::fit({"demo", "--method", "magnitude", "--backbone", backbone, "--budget", "20%",
+                   "--dim", "16", "--max-steps", "20", "--precision", "int2", "--out", out});
+    ASSERT_TRUE(report.is_object());
+    EXPECT_EQ(report["used"]["precision"], "int2");
+    EXPECT_EQ(report["test"], measured(out + "/model.bet"));
+    EXPECT_EQ(report["test"], measured(out)) << "of the trained values";
   }
 }
 
@@ -161,8 +178,8 @@ TEST(ModelFile, OfABudgetInBytesHasThePrecisionThatTheSearchChose) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
   const ProgramResult fitted =
-      run_bet({"fit", "demo", "--json", "--quiet", "--effort", "quick", "--budget", "1%B",
-               "--max-steps", "40", "--iterations", "6", "--out", out});
+      run_bet({"fit", "demo", "--json", "--quiet", "--effort", "quick", "--budget", "4%B", "--dim",
+               "32", "--max-steps", "20", "--iterations", "6", "--out", out});
   ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
   const Json report = Json::parse(fitted.out);
   EXPECT_NE(report["used"]["precision"], "fp32");
