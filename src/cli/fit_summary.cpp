@@ -31,7 +31,6 @@ std::string bytes_text(std::uint64_t bytes, const std::optional<TablePrecision>&
 std::string budget_text(const ResolvedBudget& budget) {
   const std::string params = with_commas(budget.params) + " parameters";
   const std::string bytes = bytes_text(budget.bytes, budget.precision);
-  const std::string low(precision_name(kUsualLowPrecision));
   const std::string requested = budget.requested.text + ": ";
   if (budget.covers_full) {
     return requested + "holds the full table of " + params + ", " + bytes +
@@ -39,7 +38,7 @@ std::string budget_text(const ResolvedBudget& budget) {
   }
   if (budget.requested.in_bytes()) {
     return requested + "at most " + bytes + ", enough for " + params +
-           (budget.precision ? "" : " in " + low);
+           (budget.precision ? "" : " in " + precision_text(kUsualLowPrecision));
   }
   return requested + "at most " + params + ", up to " + bytes;
 }

@@ -101,9 +101,8 @@ std::string range_text(std::span<const std::uint32_t> counts) {
 
 void print_rules(const PlanPreview& preview) {
   std::printf(
-      "`bet fit` begins with these plans, which are simple rules, then draws others, and trains "
-      "the "
-      "better ones longer:\n");
+      "`bet fit` begins with these plans, which are simple rules, then draws others and "
+      "trains the better ones longer:\n");
   std::printf("  %14s  %15s  %15s  %s\n", "users' share", "size of a user", "size of an item",
               "precision");
   for (const auto& [plan, origin] : preview.plans) {

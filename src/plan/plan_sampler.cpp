@@ -340,22 +340,16 @@ std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily 
 }
 
 std::optional<SizePlan> PlanSampler::equal_plan(const TablePrecision& precision) const {
-  const auto all = [&](std::uint64_t columns) {
-    const auto size = static_cast<std::uint16_t>(columns);
-    return SizePlan(shape_, std::vector<std::uint16_t>(shape_.num_users, size),
-                    std::vector<std::uint16_t>(shape_.num_items, size))
-        .with_precision(precision);
-  };
   if (!limit_.in_bytes) {
-    const std::uint64_t size = total_ / shape_.num_rows();
-    if (size == 0) return std::nullopt;
-    return all(size);
+    if (total_ < shape_.num_rows()) return std::nullopt;
+    return bet::equal_plan(shape_, limit_.total).with_precision(precision);
   }
   for (std::uint32_t size = shape_.max_dim; size >= std::max(1U, shape_.min_dim); --size) {
     const std::uint64_t values = std::uint64_t{size} * shape_.tables;
     const std::uint64_t bytes = shape_.num_users * row_bytes(precision.users, values) +
                                 shape_.num_items * row_bytes(precision.items, values);
-    if (bytes <= total_) return all(size);
+    if (bytes > total_) continue;
+    return bet::equal_plan(shape_, shape_.total_size(values)).with_precision(precision);
   }
   return std::nullopt;
 }

@@ -29,7 +29,8 @@ PlanPreview preview_plans(const PlanPreviewJob& job) {
   }
   preview.allowed = resolve_budget(job.budget, preview.shape, defaults.precision);
   if (preview.allowed.covers_full) {
-    preview.plans = {{full_plan(preview.shape), {}}};
+    const Precision precision = defaults.precision.value_or(Precision::kFloat32);
+    preview.plans = {{full_plan(preview.shape).with_precision(precision), {}}};
     return preview;
   }
   const PlanLimit limit = plan_limit(defaults, preview.allowed, preview.shape);

@@ -148,7 +148,7 @@ TEST(Cli, HelpAndVersionSucceed) {
 TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {
   for (const PreviewKind kind :
        {PreviewKind::kSearch, PreviewKind::kEqual, PreviewKind::kRandom, PreviewKind::kSample}) {
-    for (const char* budget : {"5%", "30000p", "100kB", "0.1MiB", "1%B", "300%"}) {
+    for (const char* budget : {"5%", "30000p", "100kB", "0.1MiB", "1%B", "10%B", "300%", "300%B"}) {
       PlanPreviewJob job;
       job.data.path = "demo";
       job.budget = parse_budget(budget);

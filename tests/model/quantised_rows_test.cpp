@@ -100,12 +100,10 @@ TEST(QuantisedRows, TrainToLowerLosses) {
     ModelInTraining model(graph, std::span(&plan, 1), ModelOptions(), schedule);
     model.step();
     const double first = model.take_mean_losses()[0];
-    for (int step = 1; step < 60; ++step) model.step();
+    for (int step = 1; step < 50; ++step) model.step();
     model.take_mean_losses();
-    EXPECT_GT(first, 0.6) << "about log 2";
-    const at::Tensor rows = quantised_rows(model.table());
-    EXPECT_LT(model.take_mean_losses()[0], first) << precision_name(precision);
-    EXPECT_GT(rows.abs().max().item<float>(), 0.0F);
+    for (int step = 50; step < 60; ++step) model.step();
+    EXPECT_LT(model.take_mean_losses()[0], 0.9 * first) << precision_name(precision);
   }
 }
 
