@@ -36,6 +36,7 @@ constexpr std::uint32_t kItems = 40'981;
 constexpr std::uint32_t kDim = 128;
 constexpr std::uint64_t kInteractions = 770'000;
 constexpr std::size_t kTop = 20;
+constexpr std::uint32_t kAllowed = 1'000;
 constexpr int kWarm = 200;
 constexpr int kMeasured = 1000;
 constexpr std::uint64_t kSeed = 1;
@@ -178,14 +179,37 @@ void measure(const char* name, double resident_before, const Answer& answer) {
   std::printf("%s %.3f %.3f %.1f\n", name, ms[ms.size() / 2], ms[ms.size() * 99 / 100], resident);
 }
 
-void measure_model(const char* name, const std::filesystem::path& path) {
+std::vector<std::string> asked_user_names() {
   std::vector<std::string> users;
   for (const std::uint32_t user : asked_users()) users.push_back(user_name(user));
+  return users;
+}
+
+void measure_model(const char* name, const std::filesystem::path& path) {
+  const std::vector<std::string> users = asked_user_names();
   const double before = resident_mb();
   const Model model = Model::open(path);
   measure(name, before, [&](std::size_t i) {
     BET_CHECK(model.recommend(users[i], kTop).size() == kTop, "too few items");
   });
+}
+
+// The same with a list of kAllowed items to choose from: looked up for each request, and prepared
+// once.
+void measure_allowed(const std::string& name, const std::filesystem::path& path) {
+  const std::vector<std::string> users = asked_user_names();
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < kAllowed; ++i) names.push_back(item_name(i * (kItems / kAllowed)));
+  const std::vector<std::string_view> allowed(names.begin(), names.end());
+  const double before = resident_mb();
+  const Model model = Model::open(path);
+  const auto ask = [&](std::size_t i, const ItemSet& set) {
+    BET_CHECK(model.recommend(users[i], kTop, {.only = &set}).size() == kTop, "too few items");
+  };
+  measure((name + "_only_1000").c_str(), before,
+          [&](std::size_t i) { ask(i, model.item_set(allowed)); });
+  const ItemSet prepared = model.item_set(allowed, Model::Use::kOften);
+  measure((name + "_list_1000").c_str(), before, [&](std::size_t i) { ask(i, prepared); });
 }
 
 #ifdef BET_HAVE_FAISS
@@ -255,12 +279,14 @@ void run(const std::filesystem::path& folder) {
   apart([&] { write_model(vectors, Precision::kInt8); });
   apart([&] { write_model(graph, {}); });
   apart([&] { measure_model("materialised_int8", vectors); });
+  apart([&] { measure_allowed("materialised_int8", vectors); });
 #ifdef BET_HAVE_FAISS
   apart([&] { measure_faiss(vectors); });
 #else
   std::printf("# built without faiss: it was not found (tools/setup.sh packages-peers.txt)\n");
 #endif
   apart([&] { measure_model("graph_5pct", graph); });
+  apart([&] { measure_allowed("graph_5pct", graph); });
   for (const Precision precision : {Precision::kInt4, Precision::kInt3, Precision::kInt2,
                                     Precision::kTernary, Precision::kInt1}) {
     apart([&] { write_model(vectors, precision); });

@@ -16,9 +16,11 @@ ALLOWED = {
     "search": {"base", "data", "kernels", "plan", "model", "train"},
     "baselines": {"base", "data", "kernels", "plan", "model", "train", "search"},
     "runtime": {"base"},
+    "report": {"base"},
     "command_line": {"base"},
     "serve": {"base", "runtime", "plan", "command_line"},  # plan: budgets are read in one place
-    "run": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime"},
+    "run": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime",
+            "report"},
     "cli": {"base", "data", "plan", "command_line", "run"},
 }
 # Library header prefix -> folders that may include it.
@@ -26,7 +28,8 @@ LIBRARIES = {
     r"(torch|ATen|c10)/": {"model", "train", "search", "baselines", "run"},
     r"(CLI|spdlog|fmt)/": {"cli", "serve", "command_line"},
     r"toml\+\+/": {"run"},
-    r"(curl|minizip|openssl)/|zlib.h|zstd.h": {"data"},
+    r"(curl|minizip|openssl)/|zlib.h": {"data"},
+    r"zstd.h": {"data", "serve"},
     r"sqlite3.h": {"search"},
     r"httplib.h": {"serve"},
 }

@@ -19,6 +19,7 @@ extern "C" {
 /* NOLINTBEGIN(readability-identifier-naming): names as C programs have them */
 
 typedef struct bet_model bet_model;
+typedef struct bet_item_set bet_item_set;
 
 enum {
   BET_OK = 0,
@@ -32,6 +33,17 @@ typedef struct bet_scored_item {
   size_t item_length;
   float score;
 } bet_scored_item;
+
+/* Which items may be in an answer. All bytes zero but `size`, which is sizeof(bet_filter): no
+ * filter. Later versions may add members at the end. */
+typedef struct bet_filter {
+  size_t size;
+  const bet_item_set* only;    /* no others; null: all */
+  const bet_item_set* exclude; /* none of these; null: nothing is excluded */
+  int include_seen;            /* also items that the user has, or that were given */
+  int has_min_score;
+  float min_score; /* scores below it are left out, if has_min_score */
+} bet_filter;
 
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -69,6 +81,40 @@ BET_API int bet_recommend_for_known_items(const bet_model* model, const char* co
                                           size_t* count, unsigned char* unknown);
 BET_API int bet_similar_items(const bet_model* model, const char* item, size_t k,
                               bet_scored_item* items, size_t* count);
+
+/* The set of these items, for filters; unknown ones are left out. It is for this model alone and to
+ * be freed before it is closed. `often`: not 0 for a set that many requests use; see
+ * Model::item_set. On failure *set is null. */
+BET_API int bet_item_set_create(const bet_model* model, const char* const* items, size_t num_items,
+                                int often, bet_item_set** set);
+BET_API void bet_item_set_free(bet_item_set* set); /* null is allowed */
+
+/* As bet_recommend, bet_recommend_for_known_items and bet_similar_items, for the items that the
+ * filter allows. BET_BAD_CALL for a set of another model. */
+BET_API int bet_recommend_filtered(const bet_model* model, const char* user, size_t k,
+                                   const bet_filter* filter, bet_scored_item* items, size_t* count);
+BET_API int bet_recommend_for_known_items_filtered(const bet_model* model, const char* const* given,
+                                                   size_t num_given, size_t k,
+                                                   const bet_filter* filter, bet_scored_item* items,
+                                                   size_t* count, unsigned char* unknown);
+BET_API int bet_similar_items_filtered(const bet_model* model, const char* item, size_t k,
+                                       const bet_filter* filter, bet_scored_item* items,
+                                       size_t* count);
+
+/* The items that most users of the file have; the score is the number of these users. A null filter
+ * is none. BET_NOT_FOUND where the file has no interactions. */
+BET_API int bet_popular_items(const bet_model* model, size_t k, const bet_filter* filter,
+                              bet_scored_item* items, size_t* count);
+
+/* As bet_recommend_filtered for the users of rows first .. first + num_users - 1, on `threads`
+ * threads (0: one per core). The items of the i-th are written from items[i * k] on, counts[i] of
+ * them: the buffers must have room for num_users * k items and num_users counts. A null filter is
+ * none. BET_BAD_CALL for rows that the file does not have. */
+BET_API int bet_recommend_rows(const bet_model* model, uint32_t first, uint32_t num_users, size_t k,
+                               const bet_filter* filter, size_t threads, bet_scored_item* items,
+                               size_t* counts);
+/* The id of the user of a row; *id is not null-terminated. */
+BET_API int bet_user_id(const bet_model* model, uint32_t row, const char** id, size_t* length);
 
 BET_API int bet_score(const bet_model* model, const char* user, const char* item, float* score);
 

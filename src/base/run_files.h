@@ -24,6 +24,7 @@ struct RunFiles {
   std::filesystem::path identity() const { return folder / "identity.txt"; }
   std::filesystem::path log() const { return folder / "log.txt"; }
   std::filesystem::path report() const { return folder / "report.json"; }
+  std::filesystem::path page() const { return folder / "report.html"; }
   std::filesystem::path model() const { return folder / "model.bet"; }
   std::filesystem::path trials() const { return folder / "run.db"; }
   std::filesystem::path standard_input() const { return folder / "stdin"; }

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "search/method.h"
+#include "search/shortlist.h"
 
 namespace bet {
 namespace {
@@ -7,14 +8,18 @@ namespace {
 Proposal propose_full(const MethodInput& input) { return {.plans = {full_plan(input.shape)}}; }
 
 Proposal propose_equal(const MethodInput& input) {
-  const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
-  std::optional<SizePlan> plan = sampler.equal_plan(sampler.limit().precisions.front());
-  if (!plan) {
+  RulePlans rules;
+  add_rule_plans(
+      input.samplers(), "",
+      [](const PlanSampler& sampler, Precision precision) { return sampler.equal_plan(precision); },
+      rules);
+  if (rules.plans.empty()) {
     fail_as(ErrorKind::kBudget, "the budget holds no parameter for each of the ",
             input.shape.num_rows(), " users and items: there are no equal sizes");
   }
-  return {.plans = {std::move(*plan)}};
+  constexpr std::size_t kRetrained = 2;
+  shortlist(input, kRetrained, rules);
+  return proposal_of(std::move(rules));
 }
 
 }  // namespace
@@ -26,6 +31,7 @@ const MethodKind kFull = {
 
 // ES: one size for all, rounded down as in the paper, so up to a parameter a row stays unused.
 extern const MethodKind kEqual;
-const MethodKind kEqual = {.name = "es", .about = "equal sizes", .propose = propose_equal};
+const MethodKind kEqual = {
+    .name = "es", .about = "equal sizes", .chooses_precision = true, .propose = propose_equal};
 
 }  // namespace bet

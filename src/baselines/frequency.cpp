@@ -2,22 +2,27 @@
 
 #include "plan/rule_plans.h"
 #include "search/method.h"
+#include "search/shortlist.h"
 
 namespace bet {
 namespace {
 
 Proposal propose(const MethodInput& input) {
-  const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
-  Proposal proposal;
+  const std::vector<PlanSampler> samplers = input.samplers();
+  RulePlans rules;
   for (const double exponent : kFrequencyExponents) {
     char label[32];
     std::snprintf(label, sizeof(label), "exponent %g", exponent);
-    proposal.plans.push_back(
-        sampler.frequency_plan(exponent, input.limit->precisions.front().users));
-    proposal.labels.emplace_back(label);
+    add_rule_plans(
+        samplers, label,
+        [&](const PlanSampler& sampler, Precision precision) {
+          return sampler.frequency_plan(exponent, precision);
+        },
+        rules);
   }
-  return proposal;
+  constexpr std::size_t kRetrained = 3;
+  shortlist(input, kRetrained, rules);
+  return proposal_of(std::move(rules));
 }
 
 }  // namespace
@@ -25,7 +30,10 @@ Proposal propose(const MethodInput& input) {
 // A row's size is proportional to its training frequency to a power, which is chosen on validation;
 // the budget is spent exactly. Not a method of the paper but a rule that a search has to beat.
 extern const MethodKind kFrequency;
-const MethodKind kFrequency = {
-    .name = "frequency", .about = "sizes by a power of the frequency", .propose = propose};
+const MethodKind kFrequency = {.name = "frequency",
+                               .about = "sizes by a power of the frequency",
+                               .chooses_precision = true,
+                               .fills = true,
+                               .propose = propose};
 
 }  // namespace bet

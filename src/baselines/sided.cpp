@@ -2,40 +2,48 @@
 
 #include "plan/rule_plans.h"
 #include "search/method.h"
+#include "search/shortlist.h"
 
 namespace bet {
 namespace {
 
-SizePlan plan_of(double user_share, const MethodInput& input, const Frequencies& frequencies) {
-  TableShape shape = input.shape;
-  // With a graph the side without parameters gets its vectors from its neighbours.
-  const bool whole = user_share == 0 || user_share == 1;
-  if (whole && find_backbone(input.training.model.backbone).uses_graph) shape.min_dim = 0;
-  return PlanSampler(shape, input.limit.value(), frequencies.users, frequencies.items)
-      .sided_plan(user_share, input.limit->precisions.front());
-}
-
 Proposal propose(const MethodInput& input) {
-  const Frequencies frequencies = train_frequencies(input.split);
-  Proposal proposal;
+  // With a graph the side without parameters gets its vectors from its neighbours.
+  const bool ends = find_backbone(input.training.model.backbone).uses_graph;
+  const std::vector<PlanSampler> samplers = input.samplers();
+  const PlanLimit& limit = samplers.front().limit();
+  RulePlans rules;
   const auto add = [&](double share) {
-    const SizePlan plan = plan_of(share, input, frequencies);
-    // Near full size several shares have the same plan.
-    for (const SizePlan& other : proposal.plans) {
-      if (other == plan) return;
-    }
+    const bool whole = share == 0 || share == 1;
     char label[32];
     std::snprintf(label, sizeof(label), "user share %g", share);
-    proposal.plans.push_back(plan);
-    proposal.labels.emplace_back(label);
+    add_rule_plans(
+        samplers, label,
+        [&](const PlanSampler& sampler, Precision precision) -> std::optional<SizePlan> {
+          if (sampler.limit().form == StoredForm::kVectors) return std::nullopt;
+          if (!whole || !ends) return sampler.sided_plan(share, precision);
+          return sampler.with_min_dim(0).sided_plan(share, precision);
+        },
+        rules);
   };
   if (input.options.user_share) {
     add(*input.options.user_share);
-    return proposal;
+  } else {
+    for (const double share : sided_shares(ends, limit.precisions.size() > 1)) add(share);
   }
-  const bool ends = find_backbone(input.training.model.backbone).uses_graph;
-  for (const double share : sided_shares(ends)) add(share);
-  return proposal;
+  // Vectors have no share: both sides are as wide.
+  if (!input.options.user_share || limit.form == StoredForm::kVectors) {
+    add_rule_plans(
+        samplers, "one width",
+        [](const PlanSampler& sampler, Precision precision) -> std::optional<SizePlan> {
+          if (sampler.limit().form == StoredForm::kTable) return std::nullopt;
+          return sampler.frequency_plan(0, precision);
+        },
+        rules);
+  }
+  constexpr std::size_t kRetrained = 3;
+  shortlist(input, kRetrained, rules);
+  return proposal_of(std::move(rules));
 }
 
 std::vector<Option<MethodOptions>> options_of_sided() {
@@ -54,6 +62,8 @@ std::vector<Option<MethodOptions>> options_of_sided() {
 extern const MethodKind kSided;
 const MethodKind kSided = {.name = "sided",
                            .about = "equal sizes within each side",
+                           .chooses_precision = true,
+                           .fills = true,
                            .propose = propose,
                            .options = options_of_sided};
 

@@ -11,9 +11,12 @@ void add_data_synth(CLI::App& data);
 void add_data_list(CLI::App& data);
 void add_data_get(CLI::App& data);
 void add_fit(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_export(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_report(CLI::App& app);
 void add_resume(CLI::App& app);
+void add_update(CLI::App& app);
 
 }  // namespace bet

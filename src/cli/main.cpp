@@ -15,10 +15,13 @@ int main(int argc, char** argv) {
   bet::add_data_list(data);
   bet::add_data_get(data);
   bet::add_fit(app);
+  bet::add_compare(app);
   bet::add_evaluate(app);
   bet::add_export(app);
   bet::add_plan(app);
+  bet::add_report(app);
   bet::add_resume(app);
+  bet::add_update(app);
   const bet::Synonyms synonyms = {{"train", "fit"},
                                   {"search", "fit"},
                                   {"test", "evaluate"},

@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 struct PlanCommand {
   PlanPreviewJob job;
   std::string budget;
+  std::string budget_for;
   std::string method = "search";
   bool json = false;
 };
@@ -50,7 +51,8 @@ Json origin_json(const PlanOrigin& origin) {
 Json used_json(const SizePlan& plan) {
   return {{"params", plan.num_params()},
           {"bytes", plan.stored_bytes()},
-          {"precision", precision_text(plan.precision())}};
+          {"precision", precision_text(plan.precision())},
+          {"form", form_name(plan.form())}};
 }
 
 Json preview_json(const PlanCommand& command, const PlanPreview& preview) {
@@ -61,8 +63,10 @@ Json preview_json(const PlanCommand& command, const PlanPreview& preview) {
       {"seed", job.seed},
       {"budget",
        {{"requested", job.budget.text},
+        {"for", target_name(preview.allowed.target)},
         {"params", preview.allowed.params},
         {"bytes", preview.allowed.bytes},
+        {"table_bytes", preview.allowed.table_bytes},
         {"precision", preview.allowed.precision ? Json(precision_name(*preview.allowed.precision))
                                                 : Json("auto")},
         {"covers_full", preview.allowed.covers_full}}},
@@ -106,9 +110,10 @@ void print_rules(const PlanPreview& preview) {
   std::printf("  %14s  %15s  %15s  %s\n", "users' share", "size of a user", "size of an item",
               "precision");
   for (const auto& [plan, origin] : preview.plans) {
-    std::printf("  %12.1f %%  %15s  %15s  %s\n", 100.0 * origin.user_share,
+    std::printf("  %12.1f %%  %15s  %15s  %s%s\n", 100.0 * origin.user_share,
                 range_text(plan.user_counts()).c_str(), range_text(plan.item_counts()).c_str(),
-                precision_text(plan.precision()).c_str());
+                precision_text(plan.precision()).c_str(),
+                plan.form() == StoredForm::kVectors ? ", vectors without a graph" : "");
   }
 }
 
@@ -170,6 +175,10 @@ void add_plan(CLI::App& app) {
   add_options(command, data_option_table(), options->job.data);
   command.add_option("--budget", options->budget, "5%, 450000p, 1.8MB, 2MiB or 5%B")->required();
   command
+      .add_option("--budget-for", options->budget_for,
+                  "file or table: what an amount of bytes is for (default file)")
+      ->check(CLI::IsMember({"file", "table"}));
+  command
       .add_option(
           "--method", options->method,
           "search (the plans that `bet fit` begins with), es (equal sizes), mr (mixed random) or "
@@ -185,6 +194,10 @@ void add_plan(CLI::App& app) {
   command.add_flag("--json", options->json, "print one JSON object");
   command.callback([options] {
     options->job.budget = parse_budget(options->budget);
+    if (!options->budget_for.empty()) {
+      options->job.budget_for =
+          options->budget_for == "file" ? BudgetFor::kFile : BudgetFor::kTable;
+    }
     options->job.kind = kind_of(options->method);
     const PlanPreview preview = preview_plans(options->job);
     if (options->json) {

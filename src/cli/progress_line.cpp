@@ -27,13 +27,18 @@ void ProgressLine::end(const RunProgress& progress, bool cut_short) {
   open_ = false;
 }
 
+void ProgressLine::clear() {
+  if (open_) std::fputs("\r\x1b[K", stderr);
+  open_ = false;
+}
+
 ProgressCallbacks ProgressLine::callbacks() {
   return {[this](const RunProgress& progress) { show(progress); },
           [this](const RunProgress& progress, bool cut_short) { end(progress, cut_short); }};
 }
 
 void ProgressLine::write(const std::string& text) const {
-  std::fprintf(stderr, terminal_ ? "\r\x1b[K%s" : "%s\n", text.c_str());
+  std::fprintf(stderr, terminal_ ? "\r\x1b[K%s%s" : "%s%s\n", heading_.c_str(), text.c_str());
 }
 
 }  // namespace bet

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "run/progress_tracker.h"
 
@@ -17,10 +18,16 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  // What every line begins with from now on.
+  void set_heading(std::string heading) { heading_ = std::move(heading); }
+
   void show(const RunProgress& progress);
   void end(const RunProgress& progress, bool cut_short);
 
-  // These two; the line must outlive them.
+  // Removes an open line.
+  void clear();
+
+  // Show and end; the line must outlive them.
   ProgressCallbacks callbacks();
 
  private:
@@ -28,6 +35,7 @@ class ProgressLine {
 
   void write(const std::string& text) const;
 
+  std::string heading_;
   bool terminal_;
   bool open_ = false;  // a line that is not ended
   Clock::time_point last_shown_ = Clock::now();

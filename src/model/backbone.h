@@ -27,8 +27,8 @@ struct ModelOptions {
   std::optional<double> l2;  // of the squared rows of a batch, over its size; none: the backbone's
   std::uint64_t seed = 1;
   std::uint32_t dim = 128;  // full embedding size, and the width of dense layers
-  // Of the models side by side; the last one is that of all that follow.
-  std::vector<LossOptions> losses = {LossOptions()};
+  // Of the models side by side, all of one rate; the last one is that of all that follow.
+  std::vector<LossOptions> losses = std::vector<LossOptions>(1);
   // Not 0: the temperatures of dot products are those of trainings of this many steps, and shorter
   // ones have lower ones in proportion (train/loss_choice.h).
   std::uint64_t temperature_steps = 0;
@@ -96,6 +96,10 @@ class Backbone {
 struct FastTraining {
   std::uint32_t user_passes = 5;
   double learning_rate = 0.1;
+  // Another rate that is tried where rows or vectors are trained as integers, as a multiple of it:
+  // they move by whole levels, and twice the rate brings what twice the steps do
+  // (docs/studies/bits.md). 1: there is none.
+  double quantised_rate = 1;
   double weights_rate = 1;  // of dense weights, as a multiple of it
   float beta1 = 0.5F;
   float beta2 = 0.8F;
@@ -114,8 +118,9 @@ struct CiessTraining {
 
 // What training needs to know of a backbone, in addition to its traits.
 struct BackboneTraining {
-  double l2 = 1e-4;         // eta of the loss (BET paper, Section 3.1)
-  bool multiplies = false;  // multiplies matrices, so that the speed of a CPU's BLAS counts
+  double l2 = 1e-4;             // eta of the loss (BET paper, Section 3.1)
+  bool multiplies = false;      // multiplies matrices, so that the speed of a CPU's BLAS counts
+  bool trains_vectors = false;  // under plans of vectors (StoredForm)
   FastTraining fast = {};
   CiessTraining ciess = {};
   // Epochs of a probe, h, as a multiple of LightGCN's, where probes are the paper's (Section 4.3).

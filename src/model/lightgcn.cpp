@@ -1,5 +1,6 @@
 #include "model/backbone.h"
 #include "model/batch_loss.h"
+#include "model/quantised_rows.h"
 
 namespace bet {
 namespace {
@@ -11,16 +12,17 @@ class LightGcn final : public Backbone {
 
   at::Tensor loss_by_values(const ModelParameters& parameters,
                             const TrainingPass& pass) const override {
-    const at::Tensor vectors =
-        propagate(parameters.values, graph_, options_.precision, &pass.batch.touched);
+    const at::Tensor vectors = quantised_vectors(
+        propagate(parameters.values, graph_, options_.precision, &pass.batch.touched), parameters);
     pass.executor.join();
     return batch_loss(vectors, parameters.models, pass.batch,
                       options_.losses_of(parameters.models.size()));
   }
 
   Ranking ranking_by_values(const ModelParameters& parameters) const override {
-    return ranking_of(propagate(parameters.values, graph_, options_.precision), parameters.models,
-                      options_.losses[0].score);
+    const at::Tensor vectors =
+        quantised_vectors(propagate(parameters.values, graph_, options_.precision), parameters);
+    return ranking_of(vectors, parameters.models, options_.losses[0].score);
   }
 
  private:
@@ -35,7 +37,9 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 }  // namespace
 
 extern const BackboneKind kLightGcn;
-const BackboneKind kLightGcn = {backbone_traits(BackboneId::kLightGcn), {.make = make}};
+const BackboneKind kLightGcn = {
+    backbone_traits(BackboneId::kLightGcn),
+    {.trains_vectors = true, .fast = {.quantised_rate = 2}, .make = make}};
 static_assert(backbone_traits(BackboneId::kLightGcn).layers == 3, "propagate() has three layers");
 
 }  // namespace bet

@@ -1,12 +1,14 @@
 #include "model/loss_options.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace bet {
 
 LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to) {
   if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
-    loss.temperature *= static_cast<double>(to) / static_cast<double>(from);
+    const double ratio = static_cast<double>(to) / static_cast<double>(from);
+    loss.temperature *= loss.rate == 1 ? ratio : std::sqrt(ratio);
   }
   return loss;
 }
@@ -18,7 +20,13 @@ std::string loss_text(const LossOptions& loss) {
     std::snprintf(number, sizeof(number), "%.3g", loss.temperature);
     text += std::string(", temperature ") + number;
   }
-  return text + (loss.score == ScoreKind::kCosine ? ", of cosines" : "");
+  if (loss.score == ScoreKind::kCosine) text += ", of cosines";
+  if (loss.rate != 1) {
+    char number[32];
+    std::snprintf(number, sizeof(number), ", %.3g times the rate", loss.rate);
+    text += number;
+  }
+  return text;
 }
 
 }  // namespace bet

@@ -9,11 +9,12 @@
 
 namespace bet {
 
-// What a model is trained to make small.
+// What a model is trained to make small, and how fast.
 struct LossOptions {
   LossKind kind = LossKind::kBpr;
   double temperature = 1;  // of the softmax
   ScoreKind score = ScoreKind::kDot;
+  double rate = 1;  // the rows' learning rate, as a multiple of the schedule's
 
   bool operator==(const LossOptions&) const = default;
 };
@@ -25,14 +26,16 @@ struct LossTrial {
 };
 
 // A loss that suits trainings of `from` steps, for trainings of `to` steps: the temperature of a
-// softmax of dot products is in proportion to them.
+// softmax of dot products is in proportion to them, or at another rate to their square root
+// (docs/studies/bits.md).
 LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
 
 constexpr std::string_view loss_name(LossKind kind) {
   return kind == LossKind::kSoftmax ? "softmax" : "bpr";
 }
 
-// "softmax, temperature 4.9" or "bpr", with ", of cosines" where that is so.
+// "softmax, temperature 4.9" or "bpr", with ", of cosines" and ", 2 times the rate" where that is
+// so.
 std::string loss_text(const LossOptions& loss);
 
 }  // namespace bet

@@ -50,33 +50,35 @@ at::Tensor ModelParameters::values_of(std::size_t model) const {
 ModelParameters ModelParameters::only(std::size_t model) const {
   const ModelColumns& columns = models[model];
   ModelParameters table;
-  table.values = values.slice(1, columns.first, columns.first + row_stride(columns.width))
-                     .clone(at::MemoryFormat::Contiguous);
+  const auto own_columns = [&](const at::Tensor& all) {
+    return all.slice(1, columns.first, columns.first + row_stride(columns.width))
+        .clone(at::MemoryFormat::Contiguous);
+  };
+  table.values = own_columns(values);
   table.sizes =
       sizes.slice(0, static_cast<std::int64_t>(model), static_cast<std::int64_t>(model) + 1)
           .clone();
   table.models = {{0, columns.width}};
   if (!precisions.empty()) table.precisions = {precisions[model]};
   table.num_users = num_users;
+  if (stores_vectors(model)) {
+    const auto index = static_cast<std::int64_t>(model);
+    table.forms = {StoredForm::kVectors};
+    table.vector_sizes = vector_sizes.slice(0, index, index + 1).clone();
+  }
   if (weights.defined()) {
     const auto index = static_cast<std::int64_t>(model);
     table.weights = weights.slice(0, index, index + 1).clone();
   }
-  if (kept.defined()) {
-    table.kept = kept.slice(1, columns.first, columns.first + row_stride(columns.width))
-                     .clone(at::MemoryFormat::Contiguous);
-  }
+  if (kept.defined()) table.kept = own_columns(kept);
+  if (stores_vectors(model) && vector_kept.defined()) table.vector_kept = own_columns(vector_kept);
   return table;
 }
 
 ModelParameters ModelParameters::to(const at::Device& device) const {
-  return {values.to(device),
-          sizes.to(device),
-          models,
-          weights.defined() ? weights.to(device) : weights,
-          kept.defined() ? kept.to(device) : kept,
-          precisions,
-          num_users};
+  const auto moved = [&](const at::Tensor& one) { return one.defined() ? one.to(device) : one; };
+  return {values.to(device), sizes.to(device), models, moved(weights),      moved(kept),
+          precisions,        num_users,        forms,  moved(vector_sizes), moved(vector_kept)};
 }
 
 namespace {
@@ -99,6 +101,21 @@ void apply_mask(const SizePlan& plan, const ModelColumns& columns, at::Tensor& k
     }
     ends[row] = static_cast<std::int16_t>(end * shape.tables);
   }
+}
+
+// What the plans keep of their vectors, where there are plans of vectors: every row of their tables
+// then has all columns.
+void set_vectors(std::span<const SizePlan> plans, ModelParameters& table) {
+  std::vector<StoredForm> forms;
+  for (const SizePlan& plan : plans) forms.push_back(plan.form());
+  if (std::ranges::find(forms, StoredForm::kVectors) == forms.end()) return;
+  const at::Tensor kept = table.sizes.clone();
+  for (std::size_t model = 0; model < plans.size(); ++model) {
+    if (forms[model] == StoredForm::kTable) continue;
+    table.sizes[static_cast<std::int64_t>(model)].fill_(
+        static_cast<std::int64_t>(table.models[model].width));
+  }
+  store_vectors(table, std::move(forms), kept);
 }
 
 // Columns and sizes of the plans side by side, all values zero.
@@ -131,6 +148,7 @@ ModelParameters empty_table(std::span<const SizePlan> plans) {
       }
     }
   }
+  set_vectors(plans, table);
   const bool has_mask = std::any_of(plans.begin(), plans.end(),
                                     [](const SizePlan& plan) { return !plan.mask().empty(); });
   if (!has_mask) return table;
@@ -144,6 +162,23 @@ ModelParameters empty_table(std::span<const SizePlan> plans) {
 }
 
 }  // namespace
+
+void store_vectors(ModelParameters& parameters, std::vector<StoredForm> forms,
+                   const at::Tensor& sizes) {
+  parameters.forms = std::move(forms);
+  parameters.vector_sizes = sizes;
+  at::Tensor kept = at::ones(parameters.values.sizes(), at::kFloat);
+  for (std::size_t model = 0; model < parameters.models.size(); ++model) {
+    if (!parameters.stores_vectors(model)) continue;
+    const ModelColumns& columns = parameters.models[model];
+    const at::Tensor of_model = sizes[static_cast<std::int64_t>(model)];
+    kept.slice(1, columns.first, columns.first + columns.width)
+        .copy_(at::arange(std::int64_t{columns.width}, of_model.options())
+                   .unsqueeze(0)
+                   .lt(of_model.unsqueeze(1)));
+  }
+  if (kept.min().item<float>() == 0) parameters.vector_kept = kept;
+}
 
 ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
                            const Deviations& deviations) {

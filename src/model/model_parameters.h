@@ -26,7 +26,8 @@ struct ModelColumns {
 // weights of each model, where its backbone has any, belong to the parameters too.
 //
 // `values` are what is trained, in fp32 always. A model of an integer precision is used, in
-// training and after it, by the rows as they are stored (model/quantised_rows.h).
+// training and after it, by the rows as they are stored or, under a plan of vectors, by the vectors
+// as they are stored (model/quantised_rows.h).
 struct ModelParameters {
   at::Tensor values;  // float [rows, stride]
   at::Tensor sizes;   // int16 [models, rows]
@@ -35,9 +36,22 @@ struct ModelParameters {
   at::Tensor kept;     // float [rows, stride], 1 where a value is kept; undefined without masks
   std::vector<TablePrecision> precisions = {};  // by model; empty: all fp32
   std::int64_t num_users = 0;                   // the first rows
+  std::vector<StoredForm> forms = {};           // by model; empty: all store their rows
+  // Where a model stores vectors, else undefined: int16 [models, rows], the first columns that are
+  // kept of each vector, and float [rows, stride], 1 where a column is kept; the latter undefined
+  // where all of them are.
+  at::Tensor vector_sizes = {};
+  at::Tensor vector_kept = {};
+
+  bool stores_vectors(std::size_t model) const {
+    return !forms.empty() && forms[model] == StoredForm::kVectors;
+  }
 
   std::int64_t num_rows() const { return values.size(0); }
   std::int64_t stride() const { return values.size(1); }
+
+  // What the only model stores.
+  StoredForm form() const { return stores_vectors(0) ? StoredForm::kVectors : StoredForm::kTable; }
 
   // One model's values, float [rows, row_stride of its width]; `values` itself if it is the only
   // model.
@@ -48,6 +62,11 @@ struct ModelParameters {
 
   ModelParameters to(const at::Device& device) const;
 };
+
+// Lets models of these forms, on the CPU, store vectors, of which `sizes` (int16 [models, rows])
+// says what is kept.
+void store_vectors(ModelParameters& parameters, std::vector<StoredForm> forms,
+                   const at::Tensor& sizes);
 
 // The first columns of a full-size table under each plan's mask, and its weights, on its device:
 // where a probe starts.

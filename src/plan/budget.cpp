@@ -38,12 +38,18 @@ bool ends_in(std::string_view text, std::string_view name) {
                     [&](char a, char b) { return lower(a) == lower(b); });
 }
 
+// What is left for the table of so many bytes.
+std::uint64_t table_part(std::uint64_t bytes, std::uint64_t beside_table) {
+  return bytes > beside_table ? bytes - beside_table : 0;
+}
+
 // The smallest possible budget, in the requested unit.
-std::string smallest_text(const Budget& budget, const TableShape& shape, Precision precision) {
+std::string smallest_text(const Budget& budget, const TableShape& shape, Precision precision,
+                          std::uint64_t beside_table) {
   switch (budget.unit) {
     case Budget::Unit::kBytes:
     case Budget::Unit::kByteShare:
-      return std::to_string(table_bytes(shape.min_params(), shape, precision)) + "B";
+      return std::to_string(beside_table + table_bytes(shape.min_params(), shape, precision)) + "B";
     case Budget::Unit::kParams:
       return std::to_string(shape.min_params()) + "p";
     case Budget::Unit::kShare:
@@ -63,7 +69,7 @@ std::string smallest_text(const Budget& budget, const TableShape& shape, Precisi
 // The parameters that the budget allows, not limited by the table; nothing if they do not fit into
 // 64 bits.
 std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableShape& shape,
-                                            Precision precision) {
+                                            Precision precision, std::uint64_t beside_table) {
   switch (budget.unit) {
     case Budget::Unit::kShare:
       return budget.amount.times(shape.full_params(), 100);
@@ -73,7 +79,7 @@ std::optional<std::uint64_t> allowed_params(const Budget& budget, const TableSha
     case Budget::Unit::kByteShare:
       break;
   }
-  const std::uint64_t bytes = budget.bytes(shape);
+  const std::uint64_t bytes = table_part(budget.bytes(shape), beside_table);
   // The most that fit, by bisection: bytes grow with parameters.
   std::uint64_t fit = 0;
   std::uint64_t too_many = shape.full_params() + 1;
@@ -118,32 +124,39 @@ Budget parse_budget(std::string_view text) {
 }
 
 ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape,
-                              std::optional<Precision> precision) {
+                              std::optional<Precision> precision,
+                              std::optional<std::uint64_t> beside_table) {
   BET_CHECK(shape.num_rows() > 0 && shape.min_dim <= shape.max_dim && shape.max_dim > 0,
             "a budget needs a table with rows: ", shape.num_rows(), " rows, sizes ", shape.min_dim,
             " to ", shape.max_dim);
+  BET_CHECK(!beside_table || budget.unit == Budget::Unit::kBytes, "budget ", budget.text,
+            " is one of the table; one of the file is an amount of bytes");
+  const std::uint64_t beside = beside_table.value_or(0);
+  const auto params_in = [&](Precision one) { return allowed_params(budget, shape, one, beside); };
   // A plan may have the lowest precision, but only the highest makes a cut unnecessary.
   const Precision lowest = precision.value_or(Precision::kInt1);
-  const std::optional<std::uint64_t> most = allowed_params(budget, shape, lowest);
+  const std::optional<std::uint64_t> most = params_in(lowest);
   if (most && *most < shape.min_params()) {
     fail_as(ErrorKind::kBudget, "budget ", budget.text, " is too small for ", shape.num_rows(),
-            " users and items: the smallest is ", smallest_text(budget, shape, lowest));
+            " users and items",
+            beside > 0 ? str_cat(", whose model file takes ", beside, " bytes beside the table")
+                       : std::string(),
+            ": the smallest is ", smallest_text(budget, shape, lowest, beside));
   }
-  std::optional<std::uint64_t> allowed =
-      allowed_params(budget, shape, precision.value_or(Precision::kFloat32));
+  std::optional<std::uint64_t> allowed = params_in(precision.value_or(Precision::kFloat32));
   ResolvedBudget resolved;
   resolved.requested = budget;
   resolved.precision = precision;
+  resolved.target = beside_table ? BudgetFor::kFile : BudgetFor::kTable;
   resolved.covers_full = !allowed || *allowed >= shape.full_params();
-  if (!resolved.covers_full && !precision) {
-    allowed = allowed_params(budget, shape, kUsualLowPrecision);
-  }
+  if (!resolved.covers_full && !precision) allowed = params_in(kUsualLowPrecision);
   resolved.params =
       resolved.covers_full ? shape.full_params() : std::min(*allowed, shape.full_params());
-  resolved.bytes =
+  resolved.table_bytes =
       budget.in_bytes() && !resolved.covers_full
-          ? budget.bytes(shape)
+          ? table_part(budget.bytes(shape), beside)
           : table_bytes(resolved.params, shape, precision.value_or(Precision::kFloat32));
+  resolved.bytes = beside_table ? budget.bytes(shape) : resolved.table_bytes;
   return resolved;
 }
 

@@ -60,6 +60,13 @@ struct Budget {
 // decimals; units in upper or lower case, blanks allowed before them. Throws on anything else.
 Budget parse_budget(std::string_view text);
 
+// What a budget is for: the rows as stored, or the whole model file.
+enum class BudgetFor : std::uint8_t { kTable, kFile };
+
+constexpr std::string_view target_name(BudgetFor target) {
+  return target == BudgetFor::kFile ? "file" : "table";
+}
+
 // The precision of plans under a budget of bytes whose method chooses none.
 inline constexpr Precision kUsualLowPrecision = Precision::kInt2;
 
@@ -70,19 +77,25 @@ struct ResolvedBudget {
   // Most parameters that keep the budget, however they are distributed, at most the full table's;
   // in kUsualLowPrecision where the precision is a matter of the plan.
   std::uint64_t params = 0;
-  std::uint64_t bytes = 0;   // most bytes: as requested, or those that `params` may take
+  // Most bytes, of the table or of the file: as requested, or those that `params` may take.
+  std::uint64_t bytes = 0;
   bool covers_full = false;  // the full table fits: nothing needs to be cut
+  BudgetFor target = BudgetFor::kTable;
+  // Most bytes of the table: less than `bytes` where these are the file's.
+  std::uint64_t table_bytes = 0;
 
   // Whether a table of this many parameters and stored bytes keeps the budget, in the unit in which
   // it was requested.
   bool allows(std::uint64_t num_params, std::uint64_t num_bytes) const {
-    return requested.in_bytes() ? num_bytes <= bytes : num_params <= params;
+    return requested.in_bytes() ? num_bytes <= table_bytes : num_params <= params;
   }
 };
 
 // Throws an error of kind kBudget, which names the smallest possible budget in the same unit, where
-// `budget` cannot hold min_dim parameters for every row.
+// `budget` cannot hold min_dim parameters for every row. `beside_table`: the bytes of the file that
+// are not the table's, where the budget is for the whole file; none where it is for the table.
 ResolvedBudget resolve_budget(const Budget& budget, const TableShape& shape,
-                              std::optional<Precision> precision = Precision::kFloat32);
+                              std::optional<Precision> precision = Precision::kFloat32,
+                              std::optional<std::uint64_t> beside_table = std::nullopt);
 
 }  // namespace bet

@@ -167,6 +167,7 @@ PlanSampler::PlanSampler(const TableShape& shape, PlanLimit limit,
       " items for a table of ", shape.num_users, " and ", shape.num_items);
   BET_CHECK(!limit_.precisions.empty() && !shape.masks,
             "a sampler of plans without precisions, or ", "with masks");
+  if (limit_.form == StoredForm::kVectors) shape_.min_dim = std::max(1U, shape_.min_dim);
   if (!limit_.in_bytes) {
     BET_CHECK(limit_.total >= shape.min_params() && limit_.total <= shape.full_params(),
               "plans cannot have ", limit_.total, " parameters: ", shape.num_rows(), " rows take ",
@@ -221,6 +222,15 @@ SampledPlan PlanSampler::draw(std::uint64_t seed, std::uint64_t index) const {
   origin.user_shape = random.uniform() * user.max_shape;
   origin.item_shape = random.uniform() * item.max_shape;
   origin.precision = limit_.precisions.front();
+  return sampled(origin, seed, index);
+}
+
+SampledPlan PlanSampler::sampled(PlanOrigin origin, std::uint64_t seed, std::uint64_t index) const {
+  origin.form = limit_.form;
+  if (limit_.form == StoredForm::kVectors) {
+    origin.user_share =
+        share_of_one_width(cost_of(origin.precision.users), cost_of(origin.precision.items));
+  }
   return {make_plan(origin, seed, index), origin};
 }
 
@@ -244,7 +254,7 @@ SampledPlan PlanSampler::draw_any(std::uint64_t seed, std::uint64_t index) const
   draw_side(origin.item_family, origin.item_shape, origin.item_kept);
   origin.precision =
       limit_.precisions[random.below(static_cast<std::uint32_t>(limit_.precisions.size()))];
-  return {make_plan(origin, seed, index), origin};
+  return sampled(origin, seed, index);
 }
 
 SampledPlan PlanSampler::draw_near(const PlanOrigin& other, double reach, std::uint64_t seed,
@@ -281,7 +291,7 @@ SampledPlan PlanSampler::draw_near(const PlanOrigin& other, double reach, std::u
   };
   positive(origin.user_family, origin.user_shape);
   positive(origin.item_family, origin.item_shape);
-  return {make_plan(origin, seed, index), origin};
+  return sampled(origin, seed, index);
 }
 
 SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
@@ -303,7 +313,8 @@ SizePlan PlanSampler::make_plan(const PlanOrigin& origin, std::uint64_t seed,
                              shares.users, users, RandomStream(seed, "plan user values", index)),
                   side_sizes(items_, origin.item_family, origin.item_shape, origin.item_kept,
                              shares.items, items, RandomStream(seed, "plan item values", index)))
-      .with_precision(origin.precision);
+      .with_precision(origin.precision)
+      .with_form(limit_.form);
 }
 
 std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily family,
@@ -342,14 +353,16 @@ std::vector<std::uint16_t> PlanSampler::side_sizes(const Side& side, SizeFamily 
 std::optional<SizePlan> PlanSampler::equal_plan(const TablePrecision& precision) const {
   if (!limit_.in_bytes) {
     if (total_ < shape_.num_rows()) return std::nullopt;
-    return bet::equal_plan(shape_, limit_.total).with_precision(precision);
+    return bet::equal_plan(shape_, limit_.total).with_precision(precision).with_form(limit_.form);
   }
   for (std::uint32_t size = shape_.max_dim; size >= std::max(1U, shape_.min_dim); --size) {
     const std::uint64_t values = std::uint64_t{size} * shape_.tables;
     const std::uint64_t bytes = shape_.num_users * row_bytes(precision.users, values) +
                                 shape_.num_items * row_bytes(precision.items, values);
     if (bytes > total_) continue;
-    return bet::equal_plan(shape_, shape_.total_size(values)).with_precision(precision);
+    return bet::equal_plan(shape_, shape_.total_size(values))
+        .with_precision(precision)
+        .with_form(limit_.form);
   }
   return std::nullopt;
 }
@@ -379,13 +392,36 @@ SizePlan PlanSampler::frequency_plan(double exponent, Precision precision) const
     const std::vector<std::uint16_t> sizes =
         side_sizes(Side(all), SizeFamily::kFrequency, exponent, 1, total, cost,
                    RandomStream(0, "nothing is drawn"));
-    return SizePlan(shape_, sizes).with_precision(precision);
+    return SizePlan(shape_, sizes).with_precision(precision).with_form(limit_.form);
   }
   const std::vector<std::uint32_t> order = frequency_order(all);
   std::vector<double> values;
   values.reserve(order.size());
   for (const std::uint32_t row : order) values.push_back(std::pow(all[row], exponent));
-  return shared_out_plan(values, total_, shape_, order).with_precision(precision);
+  return shared_out_plan(values, total_, shape_, order)
+      .with_precision(precision)
+      .with_form(limit_.form);
+}
+
+PlanSampler PlanSampler::with_min_dim(std::uint32_t min_dim) const {
+  PlanSampler sampler = *this;
+  sampler.shape_.min_dim = min_dim;
+  return sampler;
+}
+
+double PlanSampler::share_of_one_width(const Cost& users, const Cost& items) const {
+  const auto by_column = [](const Cost& cost) {
+    return static_cast<double>(cost.step) / cost.step_columns;
+  };
+  const auto num_users = static_cast<double>(shape_.num_users);
+  const auto num_items = static_cast<double>(shape_.num_items);
+  const auto scales =
+      static_cast<double>(shape_.num_users * users.row + shape_.num_items * items.row);
+  const auto total = static_cast<double>(total_);
+  const double width =
+      std::max(0.0, total - scales) / (num_users * by_column(users) + num_items * by_column(items));
+  return std::clamp(num_users * (static_cast<double>(users.row) + width * by_column(users)) / total,
+                    0.0, 1.0);
 }
 
 PlanSampler::Shares PlanSampler::shares_of(double user_share, const Cost& users,

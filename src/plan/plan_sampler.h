@@ -35,6 +35,7 @@ struct PlanOrigin {
   double user_kept = 1;
   double item_kept = 1;
   TablePrecision precision = {};  // of the rows
+  StoredForm form = StoredForm::kTable;
 
   bool operator==(const PlanOrigin&) const = default;
 };
@@ -50,6 +51,7 @@ struct PlanLimit {
   std::uint64_t total = 0;  // at most
   // That plans may have, at least one.
   std::vector<TablePrecision> precisions = {TablePrecision()};
+  StoredForm form = StoredForm::kTable;  // of all plans
 };
 
 // The rows of a side from the most to the least frequent; ties by index.
@@ -65,6 +67,9 @@ SizePlan shared_out_plan(std::span<const double> values, std::uint64_t total,
 // distribution for each side, users and items, and larger sizes for more frequent rows. A budget of
 // parameters is spent exactly, rounded down to a multiple of the shape's tables; one of bytes but
 // for less than the smallest step of a row on each side. Any thread may draw.
+//
+// Plans of vectors leave no row empty, and their share of the budget is not free: only columns that
+// both sides have make a score, so that both have as many on average.
 class PlanSampler {
  public:
   // Frequencies are training counts by row. Throws if no plan of the shape keeps the limit.
@@ -103,6 +108,9 @@ class PlanSampler {
   // Sizes in proportion to a power of the frequency, users and items alike (method `frequency`).
   SizePlan frequency_plan(double exponent, Precision precision = Precision::kFloat32) const;
 
+  // The same for a table of other smallest sizes.
+  PlanSampler with_min_dim(std::uint32_t min_dim) const;
+
   const TableShape& shape() const { return shape_; }
   const PlanLimit& limit() const { return limit_; }
   bool may_have_empty_rows() const { return shape_.min_dim == 0; }
@@ -127,6 +135,8 @@ class PlanSampler {
     std::uint64_t fullest_row() const { return row + most * step; }
   };
   Cost cost_of(Precision precision) const;
+  // With what the limit decides of the origin.
+  SampledPlan sampled(PlanOrigin origin, std::uint64_t seed, std::uint64_t index) const;
   std::vector<std::uint16_t> side_sizes(const Side& side, SizeFamily family, double shape,
                                         double kept, std::uint64_t total, const Cost& cost,
                                         RandomStream random) const;
@@ -138,6 +148,8 @@ class PlanSampler {
     std::uint64_t items = 0;
   };
   Shares shares_of(double user_share, const Cost& users, const Cost& items) const;
+  // The users' share where both sides have rows of one width.
+  double share_of_one_width(const Cost& users, const Cost& items) const;
 
   TableShape shape_;
   PlanLimit limit_;

@@ -6,10 +6,6 @@
 namespace bet {
 namespace {
 
-// Parts of the budget that users get, in `sided`, and where there are several precisions.
-constexpr int kShares = 10;
-constexpr int kFewShares = 5;
-
 // The users' share of what the plan spends: of its parameters or, under a limit of bytes, of these.
 double user_share_of(const SizePlan& plan, bool in_bytes) {
   const auto spent = [&](std::span<const std::uint16_t> sizes, Precision precision) {
@@ -27,6 +23,7 @@ PlanOrigin origin_of(const SizePlan& plan, double exponent, bool in_bytes) {
   PlanOrigin origin;
   origin.user_share = user_share_of(plan, in_bytes);
   origin.precision = plan.precision();
+  origin.form = plan.form();
   origin.user_family = origin.item_family = SizeFamily::kFrequency;
   origin.user_shape = origin.item_shape = exponent;
   return origin;
@@ -34,7 +31,8 @@ PlanOrigin origin_of(const SizePlan& plan, double exponent, bool in_bytes) {
 
 }  // namespace
 
-std::vector<double> sided_shares(bool may_have_empty_rows, int parts) {
+std::vector<double> sided_shares(bool may_have_empty_rows, bool several_precisions) {
+  const int parts = several_precisions ? 5 : 10;
   const int ends = may_have_empty_rows ? 0 : 1;
   std::vector<double> shares;
   for (int part = ends; part <= parts - ends; ++part) {
@@ -55,9 +53,12 @@ std::vector<SampledPlan> rule_plans(const PlanSampler& sampler) {
   const bool several = sampler.limit().precisions.size() > 1;
   for (const TablePrecision& precision : sampler.limit().precisions) {
     if (precision.users != precision.items) continue;
+    if (sampler.limit().form == StoredForm::kVectors) {
+      add(sampler.frequency_plan(0, precision.users), 0);
+      continue;
+    }
     if (std::optional<SizePlan> equal = sampler.equal_plan(precision)) add(std::move(*equal), 0);
-    for (const double share :
-         sided_shares(sampler.may_have_empty_rows(), several ? kFewShares : kShares)) {
+    for (const double share : sided_shares(sampler.may_have_empty_rows(), several)) {
       add(sampler.sided_plan(share, precision), 0);
     }
     if (several) continue;
@@ -76,10 +77,10 @@ std::size_t num_rule_precisions(std::size_t num_precisions) {
 
 std::size_t num_rule_plans(std::size_t num_precisions, bool may_have_empty_rows) {
   if (num_precisions == 1) {
-    return sided_shares(may_have_empty_rows, kShares).size() + kFrequencyExponents.size();
+    return sided_shares(may_have_empty_rows, false).size() + kFrequencyExponents.size();
   }
   return num_rule_precisions(num_precisions) *
-         (1 + sided_shares(may_have_empty_rows, kFewShares).size());
+         (1 + sided_shares(may_have_empty_rows, true).size());
 }
 
 }  // namespace bet

@@ -75,6 +75,13 @@ SizePlan SizePlan::with_precision(const TablePrecision& precision) const {
   return plan;
 }
 
+SizePlan SizePlan::with_form(StoredForm form) const {
+  BET_CHECK(form == StoredForm::kTable || mask_.empty(), "vectors have no mask");
+  SizePlan plan = *this;
+  plan.form_ = form;
+  return plan;
+}
+
 std::uint64_t SizePlan::stored_bytes(const TablePrecision& precision) const {
   std::uint64_t bytes = shape_.directory_bytes();
   const auto add_side = [&](const std::vector<std::uint32_t>& counts, Precision side) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/precision.h"
@@ -9,10 +10,19 @@
 
 namespace bet {
 
+// What a model file stores of each user and item: its row of the table, or the vector that a graph
+// backbone makes of all rows (a file without a graph).
+enum class StoredForm : std::uint8_t { kTable, kVectors };
+
+constexpr std::string_view form_name(StoredForm form) {
+  return form == StoredForm::kVectors ? "vectors" : "table";
+}
+
 // An embedding size for every user and every item (the action a of the BET paper, Section 3.2). Row
 // n of the table keeps its first sizes[n] columns or, in a plan with a mask, any columns of that
-// number. Invariant: every size lies within [min_dim, max_dim] of its shape. Immutable; any thread
-// may read.
+// number. In a plan of vectors these are the columns that are kept of vector n; the table behind
+// them is not stored, and each of its rows has width() columns. Invariant: every size lies within
+// [min_dim, max_dim] of its shape. Immutable; any thread may read.
 class SizePlan {
  public:
   // Throws if a count or a size does not fit the shape.
@@ -35,6 +45,10 @@ class SizePlan {
   const TablePrecision& precision() const { return precision_; }
   SizePlan with_precision(const TablePrecision& precision) const;
 
+  // kTable unless with_form() made the plan.
+  StoredForm form() const { return form_; }
+  SizePlan with_form(StoredForm form) const;
+
   // As given to masked(); empty where rows keep their first columns.
   std::span<const std::uint8_t> mask() const { return mask_; }
 
@@ -53,7 +67,7 @@ class SizePlan {
 
   friend bool operator==(const SizePlan& a, const SizePlan& b) {
     return a.user_sizes_ == b.user_sizes_ && a.item_sizes_ == b.item_sizes_ && a.mask_ == b.mask_ &&
-           a.precision_ == b.precision_;
+           a.precision_ == b.precision_ && a.form_ == b.form_;
   }
 
  private:
@@ -64,6 +78,7 @@ class SizePlan {
   std::vector<std::uint32_t> item_counts_;
   std::vector<std::uint8_t> mask_;
   TablePrecision precision_;
+  StoredForm form_ = StoredForm::kTable;
   std::uint64_t num_params_ = 0;
   std::uint32_t largest_size_ = 0;
   std::uint32_t width_ = 0;

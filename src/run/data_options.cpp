@@ -5,8 +5,6 @@
 namespace bet {
 namespace {
 
-using Row = DataOptions;
-
 OptionAbout about(const char* name, const char* help, Affects affects = Affects::kResult) {
   return {name, "Data", affects, help};
 }
@@ -17,22 +15,22 @@ std::string absolute_path(const std::string& path) {
   return std::filesystem::absolute(path).lexically_normal().string();
 }
 
-Option<Row> path_option() {
+Option<DataOptions> path_option() {
   // The hash of the interactions is part of a run's identity, and not where they were.
-  Option<Row> option = make_option<Row>(
+  Option<DataOptions> option = make_option<DataOptions>(
       about("data", "a file, a folder, - for standard input, or demo", Affects::kNothing),
       [](auto& o) -> auto& { return o.path; });
-  option.get = [](const Row& options) -> std::optional<std::string> {
+  option.get = [](const DataOptions& options) -> std::optional<std::string> {
     return absolute_path(options.path);
   };
   return option;
 }
 
-Option<Row> format_option() {
-  Option<Row> option = make_option<Row>(
+Option<DataOptions> format_option() {
+  Option<DataOptions> option = make_option<DataOptions>(
       about("format", "auto, lightgcn, csv, tsv, inter, blank or colons"),
       [](auto& o) -> auto& { return o.read.hints.format; });
-  option.get = [](const Row& options) -> std::optional<std::string> {
+  option.get = [](const DataOptions& options) -> std::optional<std::string> {
     return options.read.hints.format.empty() ? "auto" : options.read.hints.format;
   };
   return option;
@@ -51,41 +49,41 @@ Split DataOptions::split_of(Dataset& dataset) const {
 }
 
 const std::vector<Option<DataOptions>>& data_option_table() {
-  static const std::vector<Option<Row>> table = {
+  static const std::vector<Option<DataOptions>> table = {
       path_option(),
       format_option(),
-      make_choice<Row, SplitKind>(
+      make_choice<DataOptions, SplitKind>(
           about("split", "random (50/25/25 per user), given (the folder's test part) or time",
                 Affects::kPretrained),
           {{"random", SplitKind::kRandom},
            {"given", SplitKind::kGiven},
            {"time", SplitKind::kTime}},
           [](auto& o) -> auto& { return o.split; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("split-seed", "seed of the split alone", Affects::kPretrained),
           [](auto& o) -> auto& { return o.split_seed; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("min-user-inter", "drop users with fewer interactions (k-core)"),
           [](auto& o) -> auto& { return o.read.min_user_inter; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("min-item-inter", "drop items with fewer interactions (k-core)"),
           [](auto& o) -> auto& { return o.read.min_item_inter; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("user-col", "user column: a name, or a number from 1"),
           [](auto& o) -> auto& { return o.read.hints.user_col; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("item-col", "item column: a name, or a number from 1"),
           [](auto& o) -> auto& { return o.read.hints.item_col; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("rating-col", "rating column: a name, or a number from 1"),
           [](auto& o) -> auto& { return o.read.hints.rating_col; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("time-col", "time column: a name, or a number from 1"),
           [](auto& o) -> auto& { return o.read.hints.time_col; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("no-header", "the first line is data"),
           [](auto& o) -> auto& { return o.read.hints.no_header; }),
-      make_option<Row>(
+      make_option<DataOptions>(
           about("min-rating", "leave out interactions rated below"),
           [](auto& o) -> auto& { return o.read.min_rating; })};
   return table;

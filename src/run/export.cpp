@@ -4,10 +4,13 @@
 #include "model/tensor_memory.h"
 #include "model/threads.h"
 #include "run/error_kinds.h"
+#include "run/file_details.h"
 #include "run/model_file.h"
 #include "run/option_table.h"
+#include "run/report_files.h"
 #include "run/report_json.h"
 #include "run/run_folder.h"
+#include "run/spending.h"
 #include "train/retraining.h"
 
 namespace bet {
@@ -40,14 +43,19 @@ ExportResult write_again(const ExportJob& job) {
   // Runs of earlier versions were trained in fp32 and rounded after it.
   const TablePrecision trained_precision =
       model.table.precisions.empty() ? TablePrecision() : model.table.precisions[0];
-  ExportChoice choice = export_choice(options, trained_precision);
-  choice.with_seen = !job.without_seen;
+  ExportChoice choice = export_choice(options, trained_precision, model.table.form());
+  // As the run's own file, unless asked otherwise.
+  const FitOptions of_run = with_defaults(stored_options(read_config(files.config())));
+  choice.with_seen = !job.without_seen &&
+                     (resolve_spending(of_run, dataset, split).with_seen || !choice.materialised);
   ExportResult result;
   result.report = read_report(files.report());
   result.file = job.out.empty() ? files.model() : job.out;
-  const FitOptions trained = with_loss(options, model.loss);
+  FitOptions trained = with_loss(options, model.loss);
+  trained.materialised = choice.materialised;
   write_model_file(result.file, {dataset, split, trained, model.table}, choice, result.report);
-  if (job.out.empty()) write_report(result.report, files.report());
+  add_file_details(result.file, dataset, split, trained, result.report.details);
+  if (job.out.empty()) write_report_files(result.report, files);
   return result;
 }
 

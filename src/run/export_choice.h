@@ -16,8 +16,10 @@ struct ExportChoice {
   bool with_seen = true;               // the items that users have; a graph is made of them
 };
 
-// As the options say, of a model whose rows were trained in this precision.
-ExportChoice export_choice(const FitOptions& options, const TablePrecision& trained);
+// As the options say, of a model that was trained in this precision and form; seen items are kept
+// unless the options drop them.
+ExportChoice export_choice(const FitOptions& options, const TablePrecision& trained,
+                           StoredForm form);
 
 // Bytes of the two row sections under a plan: what a byte budget is a promise on.
 std::uint64_t exported_table_bytes(const SizePlan& plan, const ExportChoice& choice);

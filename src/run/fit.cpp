@@ -15,14 +15,22 @@
 #include "model/executor.h"
 #include "model/tensor_memory.h"
 #include "model/threads.h"
+#include "plan/grown_plan.h"
 #include "run/budget_promise.h"
+#include "run/equal_sizes.h"
 #include "run/error_kinds.h"
+#include "run/file_details.h"
+#include "run/fit_command.h"
 #include "run/fit_phases.h"
 #include "run/model_file.h"
 #include "run/option_table.h"
+#include "run/popularity.h"
+#include "run/report_files.h"
 #include "run/report_json.h"
 #include "run/run_folder.h"
 #include "run/run_identity.h"
+#include "run/sizes_by_rank.h"
+#include "run/spending.h"
 #include "search/method.h"
 
 namespace bet {
@@ -36,24 +44,6 @@ std::string keep_standard_input(const RunFiles& files) {
   out.close();
   BET_CHECK(out.good(), copy.string(), ": cannot write");
   return copy.string();
-}
-
-// What the budget comes to on this table; none without a budget.
-std::optional<ResolvedBudget> resolve(const FitOptions& options, const TableShape& shape) {
-  if (!options.budget) return std::nullopt;
-  const ResolvedBudget allowed = resolve_budget(*options.budget, shape, options.precision);
-  if (options.method == "full" && !allowed.covers_full) {
-    fail_as(
-        ErrorKind::kBudget, "--method full does not fit --budget ", options.budget->text,
-        ": it takes ", shape.full_params(), " parameters, ",
-        table_bytes(shape.full_params(), shape, options.precision.value_or(Precision::kFloat32)),
-        " bytes");
-  }
-  if (!options.precision && !allowed.covers_full && !method_of(options).chooses_precision) {
-    resolve_budget(*options.budget, shape, kUsualLowPrecision);  // throws if that is too much
-  }
-  check_vectors_can_fit(shape, allowed, export_choice(options, {}));
-  return allowed;
 }
 
 std::string data_text(const FitReport::Data& data) {
@@ -77,9 +67,11 @@ FitReport::MeasuredPlan measured_plan(const Trial& trial) {
           .user_kept = origin.user_kept,
           .item_kept = origin.item_kept,
           .precision = origin.precision,
+          .form = origin.form,
           .steps = trial.steps,
           .fold = trial.fold,
           .loss = trial.loss,
+          .plan = trial.candidate,
           .largest_size = trial.sampled.plan.largest_size(),
           .seconds = trial.seconds};
 }
@@ -96,10 +88,12 @@ class FitRun {
       : callbacks_(callbacks),
         mode_(job.mode),
         folder_(job.folder.empty() ? default_folder(job.options) : job.folder),
+        asked_(job.options),
         options_(with_defaults(job.options)),
         training_(retraining_options(search_options(options_))),
         retraining_(retraining_options(options_)),
-        method_(method_of(options_)) {}
+        method_(method_of(options_)),
+        shared_(job.data) {}
 
   FitReport run() {
     try {
@@ -146,7 +140,9 @@ class FitRun {
     }
     load_data();
     shape_ = table_shape(options_, dataset_);
-    allowed_ = resolve(options_, shape_);
+    spending_ = resolve_spending(options_, dataset_, split_);
+    allowed_ = spending_.budget;
+    if (allowed_ && allowed_->covers_full && !options_.precision) use_full_precision();
     report_.seconds.load = watch_.seconds();
     if (!run_) run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
     if (!resumes()) write_config(to_config(options_), run_->files().config());
@@ -155,19 +151,21 @@ class FitRun {
     run_->keep_identity(identity_);
   }
 
+  // What holds the full table needs no low precision.
+  void use_full_precision() {
+    FitOptions asked = asked_;
+    asked.data = options_.data;
+    asked.precision = Precision::kFloat32;
+    options_ = with_defaults(asked);
+    const at::Device device = training_.device;
+    training_ = retraining_options(search_options(options_));
+    retraining_ = retraining_options(options_);
+    training_.device = retraining_.device = device;
+  }
+
   void load_data() {
-    dataset_ = options_.data.load();
-    check_file_limits(dataset_);
-    report_.data = {.name = dataset_.name,
-                    .users = dataset_.num_users(),
-                    .items = dataset_.num_items(),
-                    .interactions = dataset_.num_interactions(),
-                    .hash = dataset_.hash(),
-                    .split = options_.data.split,
-                    .split_seed = options_.data.split_seed,
-                    .parts = {}};
-    split_ = options_.data.split_of(dataset_);
-    report_.data.parts = split_.counts();
+    if (!shared_) own_ = load_run_data(options_.data);
+    report_.data = data_.about;
   }
 
   void announce() {
@@ -188,6 +186,11 @@ class FitRun {
     if (allowed_ && allowed_->covers_full) {
       message("the budget holds the full table: nothing needs to be cut");
     }
+    if (!spending_.with_seen && options_.seen == SeenItems::kAuto) {
+      message(str_cat("budget ", allowed_->requested.text,
+                      " has no room for the items that users have: the file will not know them, "
+                      "and whoever asks it for recommendations has to exclude them"));
+    }
   }
 
   void train() {
@@ -201,7 +204,9 @@ class FitRun {
     double columns = 0;
     double widest = 0;
     for (const SizePlan& plan : proposal.plans) {
-      if (allowed_) check_plan_fits(plan, *allowed_, export_choice(options_, plan.precision()));
+      if (allowed_) {
+        check_plan_fits(plan, *allowed_, export_choice(options_, plan.precision(), plan.form()));
+      }
       columns += plan.width();
       widest = std::max<double>(widest, plan.width());
     }
@@ -215,15 +220,15 @@ class FitRun {
         loss_search(proposal));
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
-    options_ = with_loss(options_, result.loss);
     fill_report(proposal, result);
+    options_ = with_loss(options_, result.loss);
     finish(result.table);
   }
 
   LossSearch loss_search(const Proposal& proposal) const {
     if (options_.loss != LossSetting::kAuto) return {};
     return {true, proposal.loss, options_.cache,
-            str_cat("loss 2\n", pretrained_identity(options_, report_.data.hash),
+            str_cat("loss 3\n", pretrained_identity(options_, report_.data.hash),
                     "\nfinal part = ", static_cast<int>(retraining_.final_part))};
   }
 
@@ -252,17 +257,38 @@ class FitRun {
     return allowed_ && allowed_->covers_full && method_.budget == BudgetUse::kNeeded;
   }
 
-  // Of plans, where the method chooses none. What holds the full table needs no low one.
-  TablePrecision plan_precision() const {
-    const bool full = allowed_ && allowed_->covers_full && !options_.precision;
-    return full ? TablePrecision() : usual_precision(options_);
+  // A plan in the precision and form of the run, where the method chooses none.
+  SizePlan as_stored(const SizePlan& plan) const {
+    return plan.with_precision(usual_precision(options_))
+        .with_form(trains_vectors(options_) ? StoredForm::kVectors : StoredForm::kTable);
+  }
+
+  // The plan with what its file leaves of the budget: before there is a plan, ids and interactions
+  // have to be given room for any order of rows.
+  SizePlan filled(const SizePlan& plan) {
+    const auto bytes_of = [this](const SizePlan& one) {
+      return most_file_bytes(dataset_, split_, options_, one, spending_.with_seen);
+    };
+    const std::uint64_t bytes = bytes_of(plan);
+    if (bytes >= allowed_->bytes) return plan;
+    const Frequencies frequencies = train_frequencies(split_);
+    // Larger rows change the order, and with it the rest of the file.
+    for (const double part : {0.99, 0.9, 0.7, 0.4}) {
+      const auto more =
+          static_cast<std::uint64_t>(part * static_cast<double>(allowed_->bytes - bytes));
+      SizePlan larger = grown_plan(plan, more, frequencies.users, frequencies.items);
+      if (bytes_of(larger) > allowed_->bytes) continue;
+      allowed_->table_bytes = std::max(allowed_->table_bytes, larger.stored_bytes());
+      return larger;
+    }
+    return plan;
   }
 
   Proposal propose(const TrainingHooks& hooks, RunProgress& progress) {
     if (nothing_to_cut()) {
       BET_CHECK(mode_ != FitMode::kContinueSearch, folder_.string(),
                 ": has no search to continue: its budget holds the full table");
-      return {.plans = {full_plan(shape_).with_precision(plan_precision())}};
+      return {.plans = {as_stored(full_plan(shape_))}};
     }
     const Stopwatch watch;
     MethodInput input{split_,
@@ -278,7 +304,7 @@ class FitRun {
                       [&] { return pretrain_full(hooks, progress); }};
     if (allowed_ && !allowed_->covers_full) {
       input.params = allowed_->params;
-      input.limit = plan_limit(options_, *allowed_, shape_);
+      input.limits = spending_.limits;
     }
     input.files = run_->files();
     input.resumes = resumes();
@@ -287,9 +313,10 @@ class FitRun {
     Proposal proposal = method_.propose(input);
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
     if (!method_.chooses_precision) {
-      for (SizePlan& plan : proposal.plans) {
-        plan = plan.with_precision(plan_precision());
-      }
+      for (SizePlan& plan : proposal.plans) plan = as_stored(plan);
+    }
+    if (method_.fills && allowed_->target == BudgetFor::kFile) {
+      for (SizePlan& plan : proposal.plans) plan = filled(plan);
     }
     stop_effect(StopEffect::kFinishes);
     report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
@@ -334,6 +361,28 @@ class FitRun {
     }
     report_search(proposal, result);
     report_costs(proposal, result);
+    report_details(proposal, result);
+  }
+
+  void report_details(const Proposal& proposal, const RetrainingResult& result) {
+    RunDetails& details = report_.details;
+    const TrainingPart part = retraining_.final_part;
+    details.command = fit_command(options_);
+    details.length_trials = proposal.length_trials;
+    details.popularity.emplace();
+    details.popularity->validation =
+        mean_of(popularity_quality(split_, TrainingPart::kTrain, HeldOut::kValidation).measures);
+    if (part != TrainingPart::kAll) {
+      details.popularity->test = mean_of(popularity_quality(split_, part, HeldOut::kTest).measures);
+    }
+    TableShape unmasked = shape_;
+    unmasked.masks = false;
+    const SizePlan full = full_plan(unmasked);
+    details.full_table = {full.num_params(), full.stored_bytes()};
+    details.equal = equal_sizes(proposal, result);
+    details.sizes = sizes_by_rank(proposal.plans[result.chosen], train_frequencies(split_));
+    details.train_curve = result.train_curve;
+    details.final_curve = result.final_curve;
   }
 
   void report_search(const Proposal& proposal, const RetrainingResult& result) {
@@ -379,11 +428,14 @@ class FitRun {
   void finish(const ModelParameters& parameters) {
     const RunFiles& files = run_->files();
     const Stopwatch watch;
-    write_model_file(files.model(), {dataset_, split_, options_, parameters},
-                     export_choice(options_, parameters.precisions.at(0)), report_);
+    ExportChoice choice = export_choice(options_, parameters.precisions.at(0), parameters.form());
+    choice.with_seen = spending_.with_seen;
+    options_.materialised = choice.materialised;
+    write_model_file(files.model(), {dataset_, split_, options_, parameters}, choice, report_);
+    add_file_details(files.model(), dataset_, split_, options_, report_.details);
     report_.seconds.model_file = watch.seconds();
     report_.seconds.total = watch_.seconds();
-    write_report(report_, files.report());
+    write_report_files(report_, files);
     std::filesystem::remove(files.checkpoints().method());
     run_->log("done: test " + json_text(metrics_json(report_.test)));
   }
@@ -400,6 +452,7 @@ class FitRun {
   const FitCallbacks& callbacks_;
   FitMode mode_;
   std::filesystem::path folder_;
+  FitOptions asked_;
   FitOptions options_;          // resolved
   RetrainingOptions training_;  // of what comes before retraining
   RetrainingOptions retraining_;
@@ -407,9 +460,13 @@ class FitRun {
   Stopwatch watch_;
 
   std::optional<RunFolder> run_;
-  Dataset dataset_;
-  Split split_;
+  std::shared_ptr<const RunData> shared_;
+  RunData own_;  // where none is shared
+  const RunData& data_ = shared_ ? *shared_ : own_;
+  const Dataset& dataset_ = data_.dataset;
+  const Split& split_ = data_.split;
   TableShape shape_;
+  Spending spending_;
   std::optional<ResolvedBudget> allowed_;  // what the budget comes to
   std::string identity_;
   std::optional<Graph> graph_;  // of the training part, on the device

@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "run/fit_options.h"
 #include "run/fit_report.h"
 #include "run/progress_tracker.h"
+#include "run/run_data.h"
 
 namespace bet {
 
@@ -22,6 +24,7 @@ struct FitJob {
   FitOptions options;
   std::filesystem::path folder;  // of the run; empty: default_folder()
   FitMode mode = FitMode::kNew;
+  std::shared_ptr<const RunData> data = {};  // of the options; null: loaded by the run
 };
 
 // What a stop that is asked for now would do.

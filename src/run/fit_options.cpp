@@ -1,9 +1,7 @@
 #include "run/fit_options.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <span>
 
 #include "base/error.h"
 #include "base/row_quantiser.h"
@@ -66,18 +64,38 @@ void set_sizes(FitOptions& options, const MethodKind& method, const BackboneKind
             ", whose model files have at most ", most);
 }
 
+void set_file(FitOptions& options, const MethodKind& method, const BackboneKind& backbone) {
+  if (!options.budget) {
+    options.budget_for.reset();
+  } else {
+    const bool amount = options.budget->unit == Budget::Unit::kBytes;
+    options.budget_for = options.budget_for.value_or(amount ? BudgetFor::kFile : BudgetFor::kTable);
+    BET_CHECK(amount || options.budget_for == BudgetFor::kTable, "--budget-for file needs an ",
+              "amount of bytes such as 2MiB; --budget ", options.budget->text,
+              " is a share or a number of parameters, of the table");
+  }
+  const bool drops = options.seen == SeenItems::kDrop && backbone.uses_graph;
+  BET_CHECK(!drops || options.materialised.value_or(true), "--seen drop needs --serving ",
+            "materialised: a file that is served by graph has to hold the interactions, which are "
+            "the graph");
+  if (drops) options.materialised = true;
+  const bool chooses =
+      options.budget_for == BudgetFor::kFile && backbone.trains_vectors && method.chooses_precision;
+  if (!chooses) options.materialised = options.materialised.value_or(false);
+}
+
 // Parameters count the same in any precision, so that fp32 is best for a budget of them.
 void set_precision(FitOptions& options) {
-  const bool vectors = serves_vectors(options);
   if (!options.precision && (!options.budget || !options.budget->in_bytes())) {
     options.precision = Precision::kFloat32;
   }
-  if (!options.precision && vectors) options.precision = Precision::kInt8;
-  BET_CHECK(
-      !vectors || !has_byte_scale(options.precision.value()), "--precision ",
-      precision_name(options.precision.value_or(Precision::kFloat32)),
-      " is trained for the table; with --serving materialised, whose vectors are rounded after "
-      "training, there are fp32, fp16, int8 and int4");
+  if (!serves_vectors(options) || trains_vectors(options)) return;
+  if (!options.precision) options.precision = Precision::kInt8;
+  BET_CHECK(!has_byte_scale(*options.precision), "--precision ", precision_name(*options.precision),
+            " is trained as it is stored; with --serving materialised there are fp32, fp16, int8 "
+            "and int4 for ",
+            options.backbone, ", for --method ", options.method,
+            " and for a budget of parameters, where vectors are rounded after training");
 }
 
 // With --loss auto: negatives of a pool, and steps of a training but with --effort quick, at least
@@ -134,6 +152,7 @@ FitOptions with_defaults(FitOptions options) {
   const BackboneKind& backbone = find_backbone(options.backbone);
   check_budget_use(options, method.budget);
   set_sizes(options, method, backbone);
+  set_file(options, method, backbone);
   set_precision(options);
   set_schedule(options);
   check_loss(options, backbone);
@@ -189,47 +208,28 @@ FitOptions with_loss(FitOptions options, const LossOptions& loss) {
   options.loss = softmax ? LossSetting::kSoftmax : LossSetting::kBpr;
   options.temperature = softmax ? std::optional(loss.temperature) : std::nullopt;
   options.score = loss.score;
+  options.learning_rate = loss.rate * options.learning_rate.value();
   return options;
 }
 
 const MethodKind& method_of(const FitOptions& options) { return find_method(options.method); }
 
 bool serves_vectors(const FitOptions& options) {
-  return options.materialised && find_backbone(options.backbone).uses_graph;
+  return options.materialised.value_or(false) && find_backbone(options.backbone).uses_graph;
 }
 
-namespace {
-
-// Every pair of them, for users and items.
-std::vector<TablePrecision> pairs_of(std::span<const Precision> precisions) {
-  std::vector<TablePrecision> pairs;
-  for (const Precision users : precisions) {
-    for (const Precision items : precisions) pairs.emplace_back(users, items);
-  }
-  return pairs;
+bool trains_vectors(const FitOptions& resolved) {
+  const bool of_table = resolved.budget && !resolved.budget->in_bytes();
+  return serves_vectors(resolved) && find_backbone(resolved.backbone).trains_vectors &&
+         !method_of(resolved).masks && !of_table;
 }
 
-}  // namespace
+bool chooses_form(const FitOptions& resolved) { return !resolved.materialised; }
 
 TablePrecision usual_precision(const FitOptions& resolved) {
-  if (serves_vectors(resolved)) return {};  // which are rounded after training
+  // Vectors that are rounded after training.
+  if (serves_vectors(resolved) && !trains_vectors(resolved)) return {};
   return resolved.precision.value_or(kUsualLowPrecision);
-}
-
-PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed,
-                     const TableShape& shape) {
-  // Propagated vectors are as wide as the widest row: their bytes are checked, not spent.
-  const bool in_bytes = allowed.requested.in_bytes() && !serves_vectors(resolved);
-  PlanLimit limit = {
-      in_bytes, in_bytes ? allowed.bytes : allowed.params, {usual_precision(resolved)}};
-  if (resolved.precision || !in_bytes || !method_of(resolved).chooses_precision) return limit;
-  // Where all values fit into four bits, more bits are better than these.
-  constexpr std::array kHigh = {Precision::kInt8, Precision::kInt4};
-  constexpr std::array kLow = {Precision::kInt2, Precision::kInt4, Precision::kInt3,
-                               Precision::kTernary, Precision::kInt1};
-  const bool four_bits = table_bytes(shape.full_params(), shape, Precision::kInt4) <= allowed.bytes;
-  limit.precisions = four_bits ? pairs_of(kHigh) : pairs_of(kLow);
-  return limit;
 }
 
 TableShape table_shape(const FitOptions& resolved, const Dataset& dataset) {
@@ -266,7 +266,12 @@ std::filesystem::path default_folder(const FitOptions& options) {
   if (options.precision && (in_bytes || *options.precision != Precision::kFloat32)) {
     add_if(true, std::string(precision_name(*options.precision)));
   }
-  add_if(options.materialised, "materialised");
+  add_if(options.budget && options.budget->unit == Budget::Unit::kBytes &&
+             options.budget_for == BudgetFor::kTable,
+         "table");
+  add_if(options.materialised.value_or(false), "materialised");
+  add_if(options.seen == SeenItems::kKeep, "seen");
+  add_if(options.seen == SeenItems::kDrop, "unseen");
   return std::filesystem::path("runs") / name;
 }
 

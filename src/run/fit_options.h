@@ -24,6 +24,10 @@ struct RetrainingOptions;
 // softmax, and the chosen one is trained by the best of several losses (train/loss_choice.h).
 enum class LossSetting : std::uint8_t { kAuto, kBpr, kSoftmax };
 
+// Whether the model file has the items that users have: kAuto leaves them out only where a budget
+// for the file holds no table beside them.
+enum class SeenItems : std::uint8_t { kAuto, kKeep, kDrop };
+
 // All that decides the result of a run, and how fast it comes. What is optional and not given is
 // set by with_defaults(). The table of these options is in run/option_table.h.
 struct FitOptions {
@@ -33,11 +37,13 @@ struct FitOptions {
   MethodOptions search;  // of the method
   std::string backbone = "lightgcn";
   Effort effort = Effort::kNormal;
+  // What the budget is for. None: of an amount of bytes the file, else the table.
+  std::optional<BudgetFor> budget_for;
   std::string schedule;  // "fast" or "paper"; empty: not given
   std::optional<BatchKind> batches;
   LossSetting loss = LossSetting::kAuto;
-  std::optional<double> temperature;  // of the softmax
   ScoreKind score = ScoreKind::kDot;
+  std::optional<double> temperature;       // of the softmax
   std::optional<std::uint32_t> negatives;  // of a pool; 1: each pair has its own
   std::optional<double> learning_rate;
   std::optional<std::uint64_t> max_steps;
@@ -48,7 +54,10 @@ struct FitOptions {
   // Of the model file; rows of integers are trained as they are stored. None: chosen with the plan
   // where the budget is one of bytes, else fp32.
   std::optional<Precision> precision;
-  bool materialised = false;  // the model file has vectors instead of table and graph
+  // The model file has vectors instead of table and graph. None: no, or, where a budget for the
+  // file leaves the choice to the search, what is better.
+  std::optional<bool> materialised;
+  SeenItems seen = SeenItems::kAuto;
   TrainingPart final_part = TrainingPart::kTrainAndValidation;
   std::string device = "cpu";
   std::uint32_t dim = 128;
@@ -73,15 +82,17 @@ FitOptions with_loss(FitOptions options, const LossOptions& loss);
 
 const MethodKind& method_of(const FitOptions& options);
 
-// Whether the file will have propagated vectors instead of the table.
+// Whether the file will have propagated vectors instead of the table; false where that is chosen
+// with the plan.
 bool serves_vectors(const FitOptions& options);
+// Whether these vectors are trained as they are stored. Otherwise they are those of a table that a
+// budget of parameters counts, or of a backbone that cannot do so, and are rounded after training.
+bool trains_vectors(const FitOptions& resolved);
+// Whether the search compares plans of tables and of vectors.
+bool chooses_form(const FitOptions& resolved);
 
 // The precision in which rows are trained, where the method chooses none. Of resolved options.
 TablePrecision usual_precision(const FitOptions& resolved);
-
-// What plans may spend of a budget that does not hold the full table. Of resolved options.
-PlanLimit plan_limit(const FitOptions& resolved, const ResolvedBudget& allowed,
-                     const TableShape& shape);
 
 // The table before any budget, with what the method's plans may have. Of resolved options.
 TableShape table_shape(const FitOptions& resolved, const Dataset& dataset);

@@ -42,7 +42,7 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
       const SearchWork work = method.expected_work(resolved.search, retraining, chooses, split);
       phases.push_back({kSearch, "search", work.steps * columns});
       plans = work.plans;
-    } else if (method.trains) {
+    } else if (method.trains || (method.chooses_precision && !resolved.precision)) {
       phases.push_back({"", resolved.method, 0});
     }
   }

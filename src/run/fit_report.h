@@ -10,6 +10,8 @@
 #include "data/split.h"
 #include "model/loss_options.h"
 #include "plan/budget.h"
+#include "plan/size_plan.h"
+#include "run/run_details.h"
 #include "train/metrics.h"
 
 namespace bet {
@@ -39,6 +41,12 @@ struct FitReport {
     std::uint64_t bytes = 0;
     std::uint64_t file_bytes = 0;
     std::optional<TablePrecision> precision;  // of the file; none in reports of earlier versions
+    // How the file is served; none in reports of earlier versions.
+    struct File {
+      std::string serving;  // "graph" or "materialised"
+      bool with_seen = true;
+    };
+    std::optional<File> file = {};
   };
   Used used;
 
@@ -61,9 +69,12 @@ struct FitReport {
     double user_kept = 1;
     double item_kept = 1;
     TablePrecision precision;
+    StoredForm form = StoredForm::kTable;
     std::uint64_t steps = 0;
     std::uint32_t fold = 0;
     LossOptions loss;
+    std::optional<std::uint64_t>
+        plan;  // its number, the same in every rung; none: earlier versions
     std::uint32_t largest_size = 0;
     double seconds = 0;
   };
@@ -128,6 +139,7 @@ struct FitReport {
     std::string kernels;
   };
   Versions versions;
+  RunDetails details;
 };
 
 }  // namespace bet

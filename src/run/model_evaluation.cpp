@@ -51,8 +51,8 @@ ModelParameters table_of(const Model& model, const Dataset& dataset, const Backb
 
 }  // namespace
 
-Metrics evaluate_model_file(const Model& model, const Dataset& dataset, const Split& split,
-                            const FitOptions& options, const at::Device& device) {
+UserQuality user_quality_of_file(const Model& model, const Dataset& dataset, const Split& split,
+                                 const FitOptions& options, const at::Device& device) {
   const RetrainingOptions training = retraining_options(options);
   BET_CHECK(training.final_part != TrainingPart::kAll,
             "the model was trained on every interaction (--final all); nothing is held out to "
@@ -66,7 +66,14 @@ Metrics evaluate_model_file(const Model& model, const Dataset& dataset, const Sp
   const Graph graph = make_graph(split, training.final_part).to(device);
   const auto backbone = make_backbone(as_served, graph);
   const Ranking ranking = backbone->ranking(table_of(model, dataset, *backbone, kind).to(device));
-  return evaluate(ranking.vectors, ranking.models[0], split, HeldOut::kTest, graph);
+  const Evaluator evaluator(split, HeldOut::kTest, graph);
+  return {{evaluator.users().begin(), evaluator.users().end()},
+          evaluator.user_measures(ranking.vectors, ranking.models[0])};
+}
+
+Metrics evaluate_model_file(const Model& model, const Dataset& dataset, const Split& split,
+                            const FitOptions& options, const at::Device& device) {
+  return mean_of(user_quality_of_file(model, dataset, split, options, device).measures);
 }
 
 }  // namespace bet

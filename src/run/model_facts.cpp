@@ -27,6 +27,7 @@ Facts facts_of(const FitOptions& options, const FitReport& report) {
   facts.emplace_back("version", std::string(BET_VERSION));
   if (report.budget) {
     facts.emplace_back("budget.requested", report.budget->requested.text);
+    facts.emplace_back("budget.for", std::string(target_name(report.budget->target)));
     facts.emplace_back("budget.params", integer(report.budget->params));
     facts.emplace_back("budget.bytes", integer(report.budget->bytes));
   }

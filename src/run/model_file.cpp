@@ -1,5 +1,7 @@
 #include "run/model_file.h"
 
+#include <limits>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "model/backbone.h"
@@ -8,7 +10,9 @@
 #include "run/budget_promise.h"
 #include "run/model_evaluation.h"
 #include "run/model_facts.h"
+#include "runtime/id_section.h"
 #include "runtime/model_writer.h"
+#include "train/loss_choice.h"
 #include "train/retraining.h"
 
 namespace bet {
@@ -55,15 +59,31 @@ at::Tensor rounded(const StoredRows& rows, std::int64_t num_users,
 // The values to store, from which the writer makes those that are read back: as they were trained,
 // where the file has their precision, else as training used them.
 at::Tensor values_to_store(const ModelParameters& table, const ExportChoice& choice) {
+  // Behind vectors, the table itself was used as it is.
   const bool as_trained = table.precisions.empty() || table.precisions[0] == choice.precision;
   return as_trained ? table.values : quantised_rows(table);
+}
+
+// The vectors of a model that was trained to store them: as they were trained, where the file has
+// their precision, else as training used them.
+StoredRows vectors_to_store(const Backbone& backbone, const ModelParameters& table,
+                            const ExportChoice& choice) {
+  ModelParameters as_they_are = table;
+  if (table.precisions[0] == choice.precision) as_they_are.precisions = {TablePrecision()};
+  StoredRows rows;
+  rows.sizes = table.vector_sizes[0].contiguous().clone();
+  rows.values =
+      backbone.ranking(as_they_are).vectors.slice(1, 0, table.models[0].width).contiguous().clone();
+  return rows;
 }
 
 StoredRows rows_to_store(const Backbone& backbone, const ModelParameters& table,
                          std::int64_t num_users, const ExportChoice& choice) {
   StoredRows rows;
   rows.sizes = table.sizes[0].contiguous().clone();
-  if (choice.materialised) {
+  if (choice.materialised && table.stores_vectors(0)) {
+    rows = vectors_to_store(backbone, table, choice);
+  } else if (choice.materialised) {
     const at::Tensor vectors = backbone.ranking(table).vectors;
     // Without the padding, which is zero in every row.
     const at::Tensor used = vectors.ne(0).any(0).nonzero().squeeze(1);
@@ -163,6 +183,8 @@ FileContents file_contents(const TrainedModel& trained, const ExportChoice& choi
   model.layout = rows.kept.defined() ? RowLayout::kMasked : RowLayout::kPrefix;
   ModelParameters as_read = trained.parameters;  // what the reader will have
   as_read.precisions.clear();                    // it has the rounded values themselves
+  as_read.forms.clear();
+  as_read.vector_sizes = as_read.vector_kept = at::Tensor();
   if (!choice.materialised) {
     model.weights = weights_to_store(
         *backbone, as_read, weight_precision(choice.precision.users, choice.precision.items));
@@ -195,7 +217,8 @@ void report_quality(const Model& file, const TrainedModel& trained, const Export
   const TablePrecision precision =
       table.precisions.empty() ? TablePrecision() : table.precisions[0];
   const bool full = choice.precision == TablePrecision();
-  const bool is_as_trained = choice.precision == precision && !choice.materialised &&
+  const bool is_form = choice.materialised == table.stores_vectors(0);
+  const bool is_as_trained = choice.precision == precision && is_form &&
                              (full || !table.weights.defined()) &&
                              trained.options.rows == RowPrecision::kFloat32;
   if (is_as_trained && full) return;
@@ -205,6 +228,78 @@ void report_quality(const Model& file, const TrainedModel& trained, const Export
 }
 
 }  // namespace
+
+namespace {
+
+// A file of the plan as it will be but for its values, and longest in what options leave open.
+struct SampleFile {
+  std::string bytes;
+  std::vector<std::string> user_ids;
+  std::vector<std::string> item_ids;
+  std::uint64_t interactions = 0;
+};
+
+// For texts of facts that may be longer, and sections that end on other bytes.
+constexpr std::uint64_t kTextsAndPadding = 256;
+
+SampleFile sample_file(const Dataset& dataset, const Split& split, const FitOptions& options,
+                       const SizePlan& plan, bool with_seen) {
+  const ModelOptions model = retraining_options(options).model;
+  const Graph graph = make_graph(split, options.final_part);
+  const ModelParameters table = make_backbone(model, graph)->initial(std::span(&plan, 1), 1);
+  FitOptions most = options;
+  most.materialised = plan.form() == StoredForm::kVectors || serves_vectors(options);
+  // Lengths take most where scores are cosines.
+  const BackboneKind& kind = find_backbone(options.backbone);
+  const bool tries_cosines =
+      options.loss == LossSetting::kAuto && kind.dot_product && !has_fast_loss(plan, kind);
+  const ScoreKind score = tries_cosines ? ScoreKind::kCosine : options.score;
+  most = with_loss(most, {LossKind::kSoftmax, 1.0 / 3, score});
+  ExportChoice choice = export_choice(most, plan.precision(), plan.form());
+  choice.with_seen = with_seen;
+  FileContents contents = file_contents({dataset, split, most, table}, choice);
+  FitReport report;
+  report.data.name = dataset.name;
+  report.data.hash = std::string(32, '0');
+  most.budget->text = std::to_string(std::numeric_limits<std::uint64_t>::max()) + "B";
+  report.budget = ResolvedBudget{.requested = *most.budget};
+  report.validation.num_users = report.test.num_users = 1;
+  const bool rounded = serves_vectors(options) && !trains_vectors(options);
+  if (rounded || table.weights.defined()) report.as_trained = report.test;
+  contents.model.facts = facts_of(most, report);
+  SampleFile file = {encode_model(contents.model), std::move(contents.model.users.ids),
+                     std::move(contents.model.items.ids)};
+  for (const std::vector<std::uint32_t>& items : contents.model.items_of) {
+    file.interactions += items.size();
+  }
+  return file;
+}
+
+}  // namespace
+
+std::uint64_t most_file_bytes(const Dataset& dataset, const Split& split, const FitOptions& options,
+                              const SizePlan& plan, bool with_seen) {
+  return sample_file(dataset, split, options, plan, with_seen).bytes.size() + kTextsAndPadding;
+}
+
+std::uint64_t most_bytes_beside_table(const Dataset& dataset, const Split& split,
+                                      const FitOptions& options, const TableShape& shape,
+                                      StoredForm form, bool with_seen) {
+  // A table of all columns has the largest weights, in few bits, which cost no time.
+  const Precision precision = options.precision.value_or(Precision::kInt1);
+  const SizePlan plan = full_plan(shape).with_precision(precision).with_form(form);
+  const SampleFile file = sample_file(dataset, split, options, plan, with_seen);
+  const Model stored = Model::from_bytes(std::as_bytes(std::span(file.bytes)), Verify::kStructure);
+  // The order of rows is the plan's. Ids have a bound that holds in any order. The interactions
+  // take least in the order of this plan, where all rows have one size: a hundredth of a byte more
+  // for each is enough for other orders.
+  std::uint64_t more = kTextsAndPadding + file.interactions / 100 + most_id_bytes(file.user_ids) +
+                       most_id_bytes(file.item_ids);
+  for (const Model::Part& part : stored.parts()) {
+    if (part.name.ends_with(" ids")) more -= part.bytes;
+  }
+  return file.bytes.size() - stored.summary().table_bytes + more;
+}
 
 void check_file_limits(const Dataset& dataset) {
   // Sections of ids and interactions have 32-bit offsets; an interaction takes a byte at least.
@@ -236,15 +331,17 @@ void write_model_file(const std::filesystem::path& path, const TrainedModel& tra
   const Model stored =
       Model::from_bytes(std::as_bytes(std::span(without_facts)), Verify::kStructure);
   const std::uint64_t table_bytes = stored.summary().table_bytes;
-  check_file_fits(table_bytes, trained.options, choice,
-                  table_shape(trained.options, trained.dataset));
   report_quality(stored, trained, choice, report);
   model.facts = facts_of(trained.options, report);
   const std::string bytes = encode_model(model);
+  check_file_fits(table_bytes, bytes.size(), trained.options, choice,
+                  table_shape(trained.options, trained.dataset));
   write_file(path, bytes);
   report.used.bytes = table_bytes;
   report.used.file_bytes = bytes.size();
   report.used.precision = choice.precision;
+  report.used.file =
+      FitReport::Used::File{std::string(stored.summary().serving), !model.items_of.empty()};
 }
 
 }  // namespace bet

@@ -153,13 +153,25 @@ void add_file_rows(Table& table) {
   table.push_back(make_choice<Row, std::optional<Precision>>(
       file_about("precision",
                  "of the rows: fp32, fp16, or int8, int4, int3, int2, ternary, int1, in which they "
-                 "are also trained; auto: chosen with the plan for a budget in bytes (int8 with "
-                 "--serving materialised, which rounds after training), else fp32"),
+                 "are also trained; auto: chosen with the plan for a budget in bytes, else fp32"),
       precisions, [](auto& o) -> auto& { return o.precision; }));
-  table.push_back(make_choice<Row, bool>(
-      file_about("serving",
-                 "graph: the file has table and graph; materialised: the propagated vectors"),
-      {{"graph", false}, {"materialised", true}}, [](auto& o) -> auto& { return o.materialised; }));
+  table.push_back(
+      make_choice<Row, std::optional<bool>>(
+          file_about("serving",
+                     "graph: the file has table and graph; materialised: the propagated "
+                     "vectors; auto: the better one for a budget of the whole file, "
+                     "else graph"),
+          {{"auto", std::nullopt}, {"graph", false}, {"materialised", true}},
+          [](auto& o) -> auto& { return o.materialised; })
+          .before("graph"));
+  table.push_back(
+      make_choice<Row, SeenItems>(
+          file_about("seen",
+                     "keep or drop: whether the file has the items that users have, which are then "
+                     "not recommended to them; auto: it has, unless the budget is too small"),
+          {{"auto", SeenItems::kAuto}, {"keep", SeenItems::kKeep}, {"drop", SeenItems::kDrop}},
+          [](auto& o) -> auto& { return o.seen; })
+          .before("auto"));
   table.push_back(make_choice<Row, TrainingPart>(
       file_about("final", "what the final model is trained on"),
       {{"train", TrainingPart::kTrain},
@@ -197,6 +209,13 @@ void add_model_rows(Table& table) {
   table.push_back(make_option<Row>(
       training_about("batch-size", "positive pairs of a step"),
       [](auto& o) -> auto& { return o.batch_size; }));
+  table.push_back(make_choice<Row, std::optional<BudgetFor>>(
+                      method_about("budget-for",
+                                   "file or table: what an amount of bytes is for (default file); "
+                                   "other budgets are for the table"),
+                      {{"file", BudgetFor::kFile}, {"table", BudgetFor::kTable}},
+                      [](auto& o) -> auto& { return o.budget_for; })
+                      .before("table"));
   table.push_back(make_option<Row>(
       method_about("budget", "5%, 450000p, 1.8MB, 2MiB or 5%B; " + names_of(BudgetUse::kCap) +
                                  ": optional; " + names_of(BudgetUse::kNone) +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plan/budget.h"
@@ -21,6 +22,7 @@ enum class PreviewKind {
 struct PlanPreviewJob {
   DataOptions data;
   Budget budget;
+  std::optional<BudgetFor> budget_for;  // FitOptions'
   PreviewKind kind = PreviewKind::kSearch;
   std::uint32_t dim = 128;
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/precision_text.h"
+#include "run/details_json.h"
 
 namespace bet {
 namespace {
@@ -25,17 +26,6 @@ std::optional<Value> optional_at(const Json& json, const char* key) {
 std::optional<TablePrecision> precision_at(const Json& json) {
   const auto text = optional_at<std::string>(json, "precision");
   return text ? parse_table_precision(*text) : std::nullopt;
-}
-
-Metrics metrics_from(const Json& json) {
-  Metrics metrics;
-  if (json.is_null()) return metrics;
-  metrics.num_users = 1;
-  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    metrics.recall[i] = json.at("recall@" + std::to_string(kCutoffs[i]));
-    metrics.ndcg[i] = json.at("ndcg@" + std::to_string(kCutoffs[i]));
-  }
-  return metrics;
 }
 
 Json data_json(const FitReport::Data& data) {
@@ -67,19 +57,25 @@ FitReport::Data data_from(const Json& json) {
 Json budget_json(const std::optional<ResolvedBudget>& budget) {
   if (!budget) return nullptr;
   return {{"requested", budget->requested.text},
+          {"for", target_name(budget->target)},
           {"params", budget->params},
           {"bytes", budget->bytes},
+          {"table_bytes", budget->table_bytes},
           {"precision", budget->precision ? Json(precision_name(*budget->precision)) : "auto"},
           {"covers_full", budget->covers_full}};
 }
 
 std::optional<ResolvedBudget> budget_from(const Json& json) {
   if (json.is_null()) return std::nullopt;
-  return ResolvedBudget{.requested = parse_budget(json.at("requested").get<std::string>()),
-                        .precision = parse_precision(json.value("precision", "fp32")),
-                        .params = json.at("params"),
-                        .bytes = json.at("bytes"),
-                        .covers_full = json.value("covers_full", false)};
+  return ResolvedBudget{
+      .requested = parse_budget(json.at("requested").get<std::string>()),
+      .precision = parse_precision(json.value("precision", "fp32")),
+      .params = json.at("params"),
+      .bytes = json.at("bytes"),
+      .covers_full = json.value("covers_full", false),
+      .target = json.value("for", "table") == target_name(BudgetFor::kFile) ? BudgetFor::kFile
+                                                                            : BudgetFor::kTable,
+      .table_bytes = json.value("table_bytes", json.at("bytes").get<std::uint64_t>())};
 }
 
 Json used_json(const FitReport::Used& used) {
@@ -88,25 +84,35 @@ Json used_json(const FitReport::Used& used) {
                {"bytes", used.bytes},
                {"file_bytes", used.file_bytes}};
   if (used.precision) json["precision"] = precision_text(*used.precision);
+  if (used.file) {
+    json["serving"] = used.file->serving;
+    json["seen"] = used.file->with_seen;
+  }
   return json;
 }
 
 FitReport::Used used_from(const Json& json) {
-  return {json.at("params"), json.at("share"), json.at("bytes"), json.at("file_bytes"),
-          precision_at(json)};
+  FitReport::Used used = {json.at("params"), json.at("share"), json.at("bytes"),
+                          json.at("file_bytes"), precision_at(json)};
+  if (const auto serving = optional_at<std::string>(json, "serving")) {
+    used.file = FitReport::Used::File{*serving, json.at("seen").get<bool>()};
+  }
+  return used;
 }
 
 Json loss_json(const LossOptions& loss) {
   Json json = {{"kind", loss_name(loss.kind)}};
   if (loss.kind == LossKind::kSoftmax) json["temperature"] = loss.temperature;
   json["score"] = score_name(loss.score);
+  if (loss.rate != 1) json["rate"] = loss.rate;
   return json;
 }
 
 LossOptions loss_from(const Json& json) {
   return {json.at("kind") == "softmax" ? LossKind::kSoftmax : LossKind::kBpr,
           json.value("temperature", 1.0),
-          json.at("score") == "cosine" ? ScoreKind::kCosine : ScoreKind::kDot};
+          json.at("score") == "cosine" ? ScoreKind::kCosine : ScoreKind::kDot,
+          json.value("rate", 1.0)};
 }
 
 Json trial_json(const FitReport::MeasuredPlan& trial) {
@@ -122,9 +128,11 @@ Json trial_json(const FitReport::MeasuredPlan& trial) {
           {"user_kept", trial.user_kept},
           {"item_kept", trial.item_kept},
           {"precision", precision_text(trial.precision)},
+          {"form", form_name(trial.form)},
           {"steps", trial.steps},
           {"fold", trial.fold},
           {"loss", loss_json(trial.loss)},
+          {"plan", or_null(trial.plan)},
           {"largest_size", trial.largest_size},
           {"seconds", trial.seconds}};
 }
@@ -142,9 +150,13 @@ FitReport::MeasuredPlan trial_from(const Json& json) {
           .user_kept = json.value("user_kept", 1.0),
           .item_kept = json.value("item_kept", 1.0),
           .precision = precision_at(json).value_or(TablePrecision()),
+          .form = json.value("form", "table") == form_name(StoredForm::kVectors)
+                      ? StoredForm::kVectors
+                      : StoredForm::kTable,
           .steps = json.value("steps", std::uint64_t{0}),
           .fold = json.value("fold", 0U),
           .loss = json.contains("loss") ? loss_from(json["loss"]) : LossOptions(),
+          .plan = optional_at<std::uint64_t>(json, "plan"),
           .largest_size = json.at("largest_size"),
           .seconds = json.at("seconds")};
 }
@@ -283,20 +295,11 @@ FitReport report_from(const Json& json) {
   report.note = json.value("note", "");
   read_choice(json, report);
   read_costs(json, report);
+  report.details = details_from(json);
   return report;
 }
 
 }  // namespace
-
-Json metrics_json(const Metrics& metrics) {
-  if (metrics.num_users == 0) return nullptr;
-  Json json;
-  for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    json["recall@" + std::to_string(kCutoffs[i])] = metrics.recall[i];
-    json["ndcg@" + std::to_string(kCutoffs[i])] = metrics.ndcg[i];
-  }
-  return json;
-}
 
 std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
@@ -330,6 +333,7 @@ Json report_json(const FitReport& report) {
   }
   add_costs(report, json);
   if (report.as_trained) json["test_fp32"] = metrics_json(*report.as_trained);
+  add_details(report.details, json);
   return json;
 }
 

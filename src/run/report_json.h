@@ -5,11 +5,9 @@
 #include <string>
 
 #include "run/fit_report.h"
+#include "run/metrics_json.h"
 
 namespace bet {
-
-// {"recall@5": ..., "ndcg@5": ..., ...}; null where no user was counted.
-nlohmann::ordered_json metrics_json(const Metrics& metrics);
 
 // The text of a JSON value on one line, or indented by so many blanks. Names that are not UTF-8 are
 // written with U+FFFD in place of what is wrong.

@@ -38,11 +38,19 @@ bool is_run(const fs::path& path) {
 // The files that bet makes in a folder, also those that an interrupted process may leave.
 bool is_own(const RunFiles& files, const fs::path& path) {
   const CheckpointFiles checkpoints = files.checkpoints();
-  const std::array own = {
-      files.marker(),       files.config(),           files.identity(),
-      files.log(),          files.report(),           files.model(),
-      files.trials(),       files.standard_input(),   checkpoints.pretraining(),
-      checkpoints.method(), checkpoints.retraining(), checkpoints.final_model()};
+  const std::array own = {files.marker(),
+                          files.config(),
+                          files.identity(),
+                          files.log(),
+                          files.report(),
+                          files.page(),
+                          files.model(),
+                          files.trials(),
+                          files.standard_input(),
+                          checkpoints.pretraining(),
+                          checkpoints.method(),
+                          checkpoints.retraining(),
+                          checkpoints.final_model()};
   if (path == checkpoints.folder) return fs::is_directory(fs::symlink_status(path));
   if (!fs::is_regular_file(fs::symlink_status(path))) return false;
   return std::any_of(own.begin(), own.end(), [&](const fs::path& one) {

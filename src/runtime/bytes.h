@@ -29,7 +29,7 @@ void append(std::string& bytes, T value) {
 }
 
 // Base-128 of docs/format.md.
-inline void append_base128(std::string& bytes, std::uint32_t value) {
+inline void append_base128(std::string& bytes, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
   bytes.push_back(static_cast<char>(value));
 }
@@ -64,19 +64,8 @@ class ByteReader {
     return load<T>(take(sizeof(T)).data());
   }
 
-  std::uint32_t base128() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      const auto next = static_cast<std::uint64_t>(number<std::uint8_t>());
-      value |= (next & 0x7f) << shift;
-      BET_CHECK(value <= 0xffffffffU && (next < 0x80 || shift < 28), what_,
-                ": a number of more than 32 bits before byte ", at_);
-      if (next < 0x80) {
-        BET_CHECK(next != 0 || shift == 0, what_, ": a needless zero before byte ", at_);
-        return static_cast<std::uint32_t>(value);
-      }
-    }
-  }
+  std::uint32_t base128() { return static_cast<std::uint32_t>(base128_of(32)); }
+  std::uint64_t base128_of_63_bits() { return base128_of(63); }
 
   std::string_view text(std::uint64_t count) {
     const Bytes taken = take(count);
@@ -91,6 +80,20 @@ class ByteReader {
   }
 
  private:
+  std::uint64_t base128_of(unsigned bits) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const auto next = static_cast<std::uint64_t>(number<std::uint8_t>());
+      value |= (next & 0x7f) << shift;
+      BET_CHECK(value >> bits == 0 && (next < 0x80 || shift + 7 < bits), what_,
+                ": a number of more than ", bits, " bits before byte ", at_);
+      if (next < 0x80) {
+        BET_CHECK(next != 0 || shift == 0, what_, ": a needless zero before byte ", at_);
+        return value;
+      }
+    }
+  }
+
   Bytes bytes_;
   std::string_view what_;
   std::uint64_t at_ = 0;

@@ -21,16 +21,16 @@ extern const DenseKernels kDenseKernels;
 namespace {
 
 #ifdef __x86_64__
-constexpr std::array<const DenseKernels*, kMostInstructionSets> kSets = {
+constexpr std::array<const DenseKernels*, kMostInstructionSets> kDenseSets = {
     &dense_plain::kDenseKernels, &dense_avx2::kDenseKernels, &dense_avx512::kDenseKernels};
 #else
-constexpr std::array<const DenseKernels*, 1> kSets = {&dense_plain::kDenseKernels};
+constexpr std::array<const DenseKernels*, 1> kDenseSets = {&dense_plain::kDenseKernels};
 #endif
 
 }  // namespace
 
 const DenseKernels& dense_kernels() { return dense_kernels(num_dense_kernels() - 1); }
 std::size_t num_dense_kernels() { return num_instruction_sets(); }
-const DenseKernels& dense_kernels(std::size_t index) { return *kSets[index]; }
+const DenseKernels& dense_kernels(std::size_t index) { return *kDenseSets[index]; }
 
 }  // namespace bet

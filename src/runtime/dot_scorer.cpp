@@ -39,9 +39,8 @@ void DotScorer::mean_vector(std::span<const std::uint32_t> items, Scratch& scrat
   items_.add(scratch.item_weights, scratch.query);
 }
 
-void DotScorer::score_query(Scratch& scratch) const {
-  scratch.scores.resize(items_.num_rows());
-  items_.dots(scratch.query, scratch.scores);
+void DotScorer::score_query(const Candidates* only, Scratch& scratch) const {
+  score_rows(items_, only, scratch);
 }
 
 std::unique_ptr<const Scorer> make_dot_scorer(const ScorerInput& input) {

@@ -22,7 +22,7 @@ class DotScorer final : public VectorScorer {
 
  private:
   void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const override;
-  void score_query(Scratch& scratch) const override;
+  void score_query(const Candidates* only, Scratch& scratch) const override;
 
   std::vector<float> values_;
   RowSection users_, items_;

@@ -1,12 +1,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/parallel.h"
 #include "runtime/scorer.h"
 
 namespace bet {
 namespace {
 
 // LightGCN for one request, without the vectors of all rows. A is the normalised adjacency.
+struct Graph {
+  explicit Graph(const InteractionSection& section) : interactions(section) {
+    root.reserve(section.item_degrees().size());
+    for (const std::uint32_t degree : section.item_degrees()) {
+      root.push_back(degree == 0 ? 0.0F : 1.0F / std::sqrt(static_cast<float>(degree)));
+    }
+  }
+
+  const InteractionSection& interactions;
+  std::vector<float> root;  // 1 / sqrt(degree) by item; 0 for items without users
+};
 
 void scale_by(const std::vector<float>& factors, std::vector<float>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= factors[i];
@@ -17,10 +29,8 @@ void add(const std::vector<float>& values, std::vector<float>& sum) {
 }
 
 // items <- A users
-void to_items(const InteractionSection& interactions, const std::vector<float>& users,
-              std::vector<float>& items_out) {
-  const std::vector<float>& root = interactions.item_root();
-  items_out.assign(root.size(), 0.0F);
+void to_items(const Graph& graph, const std::vector<float>& users, std::vector<float>& items_out) {
+  items_out.assign(graph.root.size(), 0.0F);
   const auto give = [&](std::uint32_t user, std::span<const std::uint32_t> items) {
     if (items.empty()) return;
     const float given = users[user] / std::sqrt(static_cast<float>(items.size()));
@@ -35,11 +45,11 @@ void to_items(const InteractionSection& interactions, const std::vector<float>& 
     }
   }
   if (nonzero == 1) {
-    give(only, interactions.items_of(only));
+    give(only, graph.interactions.items_of(only));
   } else if (nonzero > 1) {
-    interactions.for_each(give);
+    graph.interactions.for_each(give);
   }
-  scale_by(root, items_out);
+  scale_by(graph.root, items_out);
 }
 
 // weights <- (I + A + .. + A^layers) weights / (layers + 1): the share of every row in the vector
@@ -47,13 +57,13 @@ void to_items(const InteractionSection& interactions, const std::vector<float>& 
 //
 // Users lead to items and items to users, so with weights on one side only, one pass over the lists
 // is two layers: from items to users and back to items.
-void spread_weights(const InteractionSection& interactions, int layers, Scratch& scratch) {
-  const std::vector<float>& root = interactions.item_root();
+void spread_weights(const Graph& graph, int layers, Scratch& scratch) {
+  const std::vector<float>& root = graph.root;
   std::vector<float>& now = scratch.other_items;  // the items' part of A^layer weights
   int layer = 0;
   const auto is_zero = [](float weight) { return weight == 0; };
   if (std::all_of(scratch.item_weights.begin(), scratch.item_weights.end(), is_zero)) {
-    to_items(interactions, scratch.user_weights, now);
+    to_items(graph, scratch.user_weights, now);
     scratch.item_weights = now;
     layer = 1;
   } else {
@@ -63,7 +73,7 @@ void spread_weights(const InteractionSection& interactions, int layers, Scratch&
     const bool ends_at_users = layer + 1 == layers;
     scale_by(root, now);
     scratch.items.assign(root.size(), 0.0F);
-    interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
+    graph.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
       if (items.empty()) return;
       float gathered = 0;
       for (const std::uint32_t item : items) gathered += now[item];
@@ -86,20 +96,20 @@ void spread_weights(const InteractionSection& interactions, int layers, Scratch&
 // scores <- the items' part of (I + A + .. + A^layers) (users, scores) / (layers + 1)
 //
 // By Horner's rule, and only the side that the next layer needs: users, items, users, .., items.
-void gather_scores(const InteractionSection& interactions, int layers, Scratch& scratch) {
-  const std::vector<float>& root = interactions.item_root();
+void gather_scores(const Graph& graph, int layers, Scratch& scratch) {
+  const std::vector<float>& root = graph.root;
   std::vector<float>& own = scratch.other_items;  // the items' own part
   own = scratch.scores;
   int layer = 0;
   if (layers % 2 != 0) {  // an odd number of steps to the items begins with the users
-    to_items(interactions, scratch.users, scratch.items);
+    to_items(graph, scratch.users, scratch.items);
     add(scratch.items, scratch.scores);
     layer = 1;
   }
   for (; layer < layers; layer += 2) {  // to the users and back to the items, in one pass
     scale_by(root, scratch.scores);
     scratch.items.assign(root.size(), 0.0F);
-    interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
+    graph.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
       if (items.empty()) return;
       const float user_root = 1.0F / std::sqrt(static_cast<float>(items.size()));
       float gathered = 0;
@@ -120,11 +130,28 @@ class GraphScorer final : public VectorScorer {
       : VectorScorer(input.norms, input.header.score),
         users_(input.users),
         items_(input.items),
-        interactions_(input.interactions),
+        graph_(input.interactions),
         layers_(input.header.layers),
         width_(std::max(users_.width(), items_.width())) {}
 
   std::uint32_t dimension() const override { return width_; }
+
+  // Scores are linear in the query: those for the unit vector of a column are that column.
+  std::vector<float> candidate_vectors(std::span<const std::uint32_t> rows) const override {
+    std::vector<float> vectors(rows.size() * width_);
+    const std::size_t threads = threads_for(width_);
+    std::vector<Scratch> scratches(threads);
+    for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {
+      Scratch& scratch = scratches[thread];
+      scratch.query.assign(width_, 0.0F);
+      scratch.query[column] = 1;
+      score_all(scratch);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        vectors[i * width_ + column] = scratch.scores[rows[i]];
+      }
+    });
+    return vectors;
+  }
 
   void user_vector(std::uint32_t user, Scratch& scratch) const override {
     reset_weights(scratch);
@@ -147,12 +174,28 @@ class GraphScorer final : public VectorScorer {
     weighted_sum(scratch);
   }
 
-  void score_query(Scratch& scratch) const override {
+  // Every item's score depends on all rows of the graph: it costs less than that only where the
+  // candidates' vectors are there.
+  void score_query(const Candidates* only, Scratch& scratch) const override {
+    if (only == nullptr) return score_all(scratch);
+    const std::span<const std::uint32_t> rows = only->rows;
+    if (!only->vectors.empty()) {
+      scratch.scores.resize(rows.size());
+      const auto count = static_cast<std::uint32_t>(rows.size());
+      RowSection(only->vectors, count, width_).dots(scratch.query, scratch.scores);
+      return;
+    }
+    score_all(scratch);
+    for (std::size_t i = 0; i < rows.size(); ++i) scratch.scores[i] = scratch.scores[rows[i]];
+    scratch.scores.resize(rows.size());
+  }
+
+  void score_all(Scratch& scratch) const {
     scratch.scores.resize(items_.num_rows());
     items_.dots(scratch.query, scratch.scores);
     scratch.users.resize(users_.num_rows());
     users_.dots(scratch.query, scratch.users);
-    gather_scores(interactions_, layers_, scratch);
+    gather_scores(graph_, layers_, scratch);
   }
 
   void reset_weights(Scratch& scratch) const {
@@ -162,7 +205,7 @@ class GraphScorer final : public VectorScorer {
 
   // The sum of the vectors of users or of items by their weights, which are overwritten.
   void weighted_sum(Scratch& scratch) const {
-    spread_weights(interactions_, layers_, scratch);
+    spread_weights(graph_, layers_, scratch);
     scratch.query.assign(width_, 0.0F);
     users_.add(scratch.user_weights, scratch.query);
     items_.add(scratch.item_weights, scratch.query);
@@ -170,7 +213,7 @@ class GraphScorer final : public VectorScorer {
 
   const RowSection& users_;
   const RowSection& items_;
-  const InteractionSection& interactions_;
+  Graph graph_;
   int layers_;
   std::uint32_t width_;
 };

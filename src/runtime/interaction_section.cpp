@@ -1,47 +1,41 @@
 #include "runtime/interaction_section.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace bet {
 namespace {
 
-constexpr std::uint32_t kBlock = 32;
-constexpr std::string_view kName = "interactions";
+constexpr std::uint32_t kListsPerBlock = 32;
+constexpr std::string_view kInteractions = "interactions";
 
 }  // namespace
 
 InteractionSection::InteractionSection(Bytes bytes, std::uint32_t num_users,
                                        std::uint32_t num_items)
-    : num_users_(num_users) {
-  ByteReader reader(bytes, kName);
-  begins_ = reader.take(4 * ((std::uint64_t{num_users} + kBlock - 1) / kBlock)).data();
-  ByteReader lists(reader.rest(), kName);
+    : num_users_(num_users), item_degrees_(num_items) {
+  ByteReader reader(bytes, kInteractions);
+  begins_ =
+      reader.take(4 * ((std::uint64_t{num_users} + kListsPerBlock - 1) / kListsPerBlock)).data();
+  ByteReader lists(reader.rest(), kInteractions);
   lists_ = lists.rest().data();
-  std::vector<std::uint32_t> degree(num_items);
   for (std::uint32_t user = 0; user < num_users; ++user) {
-    BET_CHECK(
-        user % kBlock != 0 || load<std::uint32_t>(begins_ + 4 * (user / kBlock)) == lists.at(),
-        kName, ": the list of user row ", user, " is not where the index says");
+    BET_CHECK(user % kListsPerBlock != 0 ||
+                  load<std::uint32_t>(begins_ + 4 * (user / kListsPerBlock)) == lists.at(),
+              kInteractions, ": the list of user row ", user, " is not where the index says");
     const std::uint32_t count = lists.base128();
-    BET_CHECK(count <= num_items, kName, ": user row ", user, " has ", count, " of ", num_items,
-              " items");
+    BET_CHECK(count <= num_items, kInteractions, ": user row ", user, " has ", count, " of ",
+              num_items, " items");
     std::uint64_t item = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       item += std::uint64_t{lists.base128()} + (i > 0 ? 1 : 0);
-      BET_CHECK(item < num_items, kName, ": user row ", user, " has item row ", item, " of ",
-                num_items);
-      ++degree[item];
+      BET_CHECK(item < num_items, kInteractions, ": user row ", user, " has item row ", item,
+                " of ", num_items);
+      ++item_degrees_[item];
     }
     longest_ = std::max(longest_, count);
     num_interactions_ += count;
   }
   lists.expect_end();
-  item_root_.resize(num_items);
-  for (std::uint32_t item = 0; item < num_items; ++item) {
-    item_root_[item] =
-        degree[item] == 0 ? 0.0F : 1.0F / std::sqrt(static_cast<float>(degree[item]));
-  }
 }
 
 std::uint32_t InteractionSection::decode(const std::byte*& at, std::uint32_t* items) {
@@ -55,9 +49,9 @@ std::uint32_t InteractionSection::decode(const std::byte*& at, std::uint32_t* it
 }
 
 std::vector<std::uint32_t> InteractionSection::items_of(std::uint32_t user) const {
-  const std::byte* at = lists_ + load<std::uint32_t>(begins_ + 4 * (user / kBlock));
+  const std::byte* at = lists_ + load<std::uint32_t>(begins_ + 4 * (user / kListsPerBlock));
   std::vector<std::uint32_t> items(longest_);
-  for (std::uint32_t skip = user % kBlock; skip > 0; --skip) decode(at, items.data());
+  for (std::uint32_t skip = user % kListsPerBlock; skip > 0; --skip) decode(at, items.data());
   items.resize(decode(at, items.data()));
   return items;
 }
@@ -67,7 +61,7 @@ std::string encode_interactions(std::span<const std::vector<std::uint32_t>> item
   std::string lists;
   for (std::size_t user = 0; user < items_of.size(); ++user) {
     BET_CHECK(lists.size() <= 0xffffffffU, "interactions of more than 4 GiB");
-    if (user % kBlock == 0) append(begins, static_cast<std::uint32_t>(lists.size()));
+    if (user % kListsPerBlock == 0) append(begins, static_cast<std::uint32_t>(lists.size()));
     append_base128(lists, static_cast<std::uint32_t>(items_of[user].size()));
     std::uint32_t last = 0xffffffffU;
     for (const std::uint32_t item : items_of[user]) {

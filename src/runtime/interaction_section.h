@@ -22,8 +22,8 @@ class InteractionSection {
   std::vector<std::uint32_t> items_of(std::uint32_t user) const;
 
   std::uint64_t num_interactions() const { return num_interactions_; }
-  // 1 / sqrt(degree) by item; 0 for items without users.
-  const std::vector<float>& item_root() const { return item_root_; }
+  // How many users each item has.
+  const std::vector<std::uint32_t>& item_degrees() const { return item_degrees_; }
 
   // Calls visit(user, items) for every user, in order.
   template <typename Visit>
@@ -44,7 +44,7 @@ class InteractionSection {
   const std::byte* lists_ = nullptr;
   std::uint32_t longest_ = 0;
   std::uint64_t num_interactions_ = 0;
-  std::vector<float> item_root_;
+  std::vector<std::uint32_t> item_degrees_;
 };
 
 // By user row; item rows ascending.

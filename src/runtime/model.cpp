@@ -1,6 +1,9 @@
 #include "bet/model.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <numeric>
 
 #include "base/error.h"
 #include "runtime/facts.h"
@@ -9,6 +12,7 @@
 #include "runtime/mapped_file.h"
 #include "runtime/model_file.h"
 #include "runtime/norm_section.h"
+#include "runtime/parallel.h"
 #include "runtime/row_section.h"
 #include "runtime/scorer.h"
 #include "runtime/scratch.h"
@@ -35,6 +39,33 @@ std::string unknown_items_text(std::span<const std::string_view> items) {
   return text;
 }
 
+// Distinguishes the models of a process, so that a set of items is used with its own model alone.
+std::uint64_t next_serial() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+// All of both lists; lists and result are ascending.
+std::vector<std::uint32_t> united(const std::vector<std::uint32_t>& a,
+                                  const std::vector<std::uint32_t>& b) {
+  std::vector<std::uint32_t> result;
+  result.reserve(a.size() + b.size());
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
+  return result;
+}
+
+// The positions in `rows` of those of its elements that are in `wanted`; all are ascending.
+std::vector<std::uint32_t> positions_of(std::span<const std::uint32_t> wanted,
+                                        std::span<const std::uint32_t> rows) {
+  std::vector<std::uint32_t> positions;
+  auto next = wanted.begin();
+  for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    next = std::lower_bound(next, wanted.end(), rows[i]);
+    if (next != wanted.end() && *next == rows[i]) positions.push_back(i);
+  }
+  return positions;
+}
+
 }  // namespace
 
 class Model::Impl {
@@ -45,8 +76,10 @@ class Model::Impl {
         parts_(read_parts(bytes, verify == Verify::kAll)) {
     const FileHeader& header = parts_.header;
     facts_ = decode_facts(parts_.section(SectionKind::kFacts));
-    user_ids_ = IdSection(parts_.section(SectionKind::kUserIds), header.num_users, "user ids");
-    item_ids_ = IdSection(parts_.section(SectionKind::kItemIds), header.num_items, "item ids");
+    user_ids_ = IdSection(parts_.section(SectionKind::kUserIds), header.num_users, header.user_ids,
+                          "user ids");
+    item_ids_ = IdSection(parts_.section(SectionKind::kItemIds), header.num_items, header.item_ids,
+                          "item ids");
     user_rows_ = RowSection(parts_.section(SectionKind::kUserRows), header.num_users,
                             header.user_form(), "user rows");
     item_rows_ = RowSection(parts_.section(SectionKind::kItemRows), header.num_items,
@@ -72,25 +105,104 @@ class Model::Impl {
     return *row;
   }
 
-  std::vector<ScoredItem> recommend(std::uint32_t user, std::size_t k, Seen seen) const {
-    return scratches_.with_scratch([&](Scratch& scratch) {
-      scorer_->score_for_user(user, scratch);
-      std::vector<std::uint32_t> left_out;
-      if (seen == Seen::kLeaveOut && parts_.has(SectionKind::kInteractions)) {
-        left_out = interactions_.items_of(user);
-      }
-      return with_ids(top_items(scratch.scores, k, left_out));
+  std::vector<ScoredItem> recommend(std::uint32_t user, std::size_t k,
+                                    const ItemFilter& filter) const {
+    std::vector<std::uint32_t> left_out;
+    if (filter.seen == Seen::kLeaveOut && parts_.has(SectionKind::kInteractions)) {
+      left_out = interactions_.items_of(user);
+    }
+    return best(k, filter, std::move(left_out), [&](const Candidates* only, Scratch& scratch) {
+      scorer_->score_for_user(user, only, scratch);
     });
   }
 
-  // For somebody who has these items, which are left out.
-  std::vector<ScoredItem> recommend_for_rows(std::vector<std::uint32_t> items,
-                                             std::size_t k) const {
-    return scratches_.with_scratch([&](Scratch& scratch) {
-      scorer_->score_for_items(items, scratch);
-      std::sort(items.begin(), items.end());
-      return with_ids(top_items(scratch.scores, k, items));
+  // For somebody who has these items.
+  std::vector<ScoredItem> recommend_for_rows(const std::vector<std::uint32_t>& items, std::size_t k,
+                                             const ItemFilter& filter) const {
+    std::vector<std::uint32_t> left_out;
+    if (filter.seen == Seen::kLeaveOut) left_out = items;
+    std::sort(left_out.begin(), left_out.end());
+    return best(k, filter, std::move(left_out), [&](const Candidates* only, Scratch& scratch) {
+      scorer_->score_for_items(items, only, scratch);
     });
+  }
+
+  std::vector<ScoredItem> popular(std::size_t k, ItemFilter filter) const {
+    if (!parts_.has(SectionKind::kInteractions)) {
+      fail_as(ErrorKind::kNotFound, "no popular items: the file has no interactions");
+    }
+    filter.min_score = std::max(filter.min_score, 1.0F);
+    const std::vector<std::uint32_t>& degrees = interactions_.item_degrees();
+    return best(k, filter, {}, [&](const Candidates* only, Scratch& scratch) {
+      if (only == nullptr) {
+        scratch.scores.assign(degrees.begin(), degrees.end());
+        return;
+      }
+      scratch.scores.clear();
+      for (const std::uint32_t row : only->rows) {
+        scratch.scores.push_back(static_cast<float>(degrees[row]));
+      }
+    });
+  }
+
+  std::vector<float> scores(std::uint32_t user, std::span<const std::string_view> items) const {
+    const ItemSet set = item_set(items, Use::kOnce);
+    const Candidates only{set.rows_, set.vectors_};
+    return scratches_.with_scratch([&](Scratch& scratch) {
+      scorer_->score_for_user(user, &only, scratch);
+      std::vector<float> result(items.size(), std::numeric_limits<float>::quiet_NaN());
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::optional<std::uint32_t> row = item_ids_.find(items[i]);
+        if (!row) continue;
+        const auto found = std::lower_bound(set.rows_.begin(), set.rows_.end(), *row);
+        result[i] = scratch.scores[static_cast<std::size_t>(found - set.rows_.begin())];
+      }
+      return result;
+    });
+  }
+
+  std::vector<ScoredItem> similar(std::uint32_t item, std::size_t k,
+                                  const ItemFilter& filter) const {
+    return best(k, filter, {item}, [&](const Candidates* only, Scratch& scratch) {
+      scorer_->score_similar(item, only, scratch);
+    });
+  }
+
+  // The best items that the filter allows, without those left out (ascending), by the scores that
+  // score(only, scratch) writes as a Scorer does.
+  template <typename Score>
+  std::vector<ScoredItem> best(std::size_t k, const ItemFilter& filter,
+                               std::vector<std::uint32_t> left_out, const Score& score) const {
+    for (const ItemSet* const set : {filter.only, filter.exclude}) {
+      BET_CHECK(set == nullptr || set->model_ == serial_,
+                "a set of items was made by another model");
+    }
+    BET_CHECK(filter.min_score == filter.min_score, "min_score is not a number");
+    if (filter.exclude != nullptr) left_out = united(left_out, filter.exclude->rows_);
+    return scratches_.with_scratch([&](Scratch& scratch) {
+      if (filter.only == nullptr) {
+        score(nullptr, scratch);
+        return with_ids(top_items(scratch.scores, k, left_out, filter.min_score));
+      }
+      const Candidates only{filter.only->rows_, filter.only->vectors_};
+      score(&only, scratch);
+      std::vector<RankedItem> items =
+          top_items(scratch.scores, k, positions_of(left_out, only.rows), filter.min_score);
+      for (RankedItem& item : items) item.row = only.rows[item.row];
+      return with_ids(items);
+    });
+  }
+
+  ItemSet item_set(std::span<const std::string_view> items, Use use) const {
+    ItemSet set;
+    set.model_ = serial_;
+    for (const std::string_view item : items) {
+      if (const std::optional<std::uint32_t> row = item_ids_.find(item)) set.rows_.push_back(*row);
+    }
+    std::sort(set.rows_.begin(), set.rows_.end());
+    set.rows_.erase(std::unique(set.rows_.begin(), set.rows_.end()), set.rows_.end());
+    if (use == Use::kOften) set.vectors_ = scorer_->candidate_vectors(set.rows_);
+    return set;
   }
 
   std::vector<ScoredItem> with_ids(const std::vector<RankedItem>& items) const {
@@ -117,6 +229,7 @@ class Model::Impl {
 
   const FileHeader& header() const { return parts_.header; }
 
+  const std::uint64_t serial_ = next_serial();
   std::unique_ptr<MappedFile> file_;
   std::uint64_t file_bytes_;
   FileParts parts_;
@@ -167,6 +280,9 @@ std::uint32_t Model::num_items() const { return impl_->header().num_items; }
 bool Model::has_user(std::string_view user) const {
   return impl_->user_ids_.find(user).has_value();
 }
+std::optional<std::uint32_t> Model::user_row(std::string_view user) const {
+  return impl_->user_ids_.find(user);
+}
 bool Model::has_item(std::string_view item) const {
   return impl_->item_ids_.find(item).has_value();
 }
@@ -181,15 +297,30 @@ std::string_view Model::item_id(std::uint32_t row) const {
 }
 
 std::vector<ScoredItem> Model::recommend(std::string_view user, std::size_t k, Seen seen) const {
-  return impl_->recommend(impl_->user_row(user), k, seen);
+  return impl_->recommend(impl_->user_row(user), k, {.seen = seen});
+}
+
+std::vector<ScoredItem> Model::recommend(std::string_view user, std::size_t k,
+                                         const ItemFilter& filter) const {
+  return impl_->recommend(impl_->user_row(user), k, filter);
+}
+
+ItemSet Model::item_set(std::span<const std::string_view> items, Use use) const {
+  return impl_->item_set(items, use);
 }
 
 std::vector<Model::BatchAnswer> Model::recommend_batch(std::span<const std::string_view> users,
                                                        std::size_t k, Seen seen) const {
+  return recommend_batch(users, k, {.seen = seen});
+}
+
+std::vector<Model::BatchAnswer> Model::recommend_batch(std::span<const std::string_view> users,
+                                                       std::size_t k,
+                                                       const ItemFilter& filter) const {
   std::vector<BatchAnswer> answers(users.size());
   for (std::size_t i = 0; i < users.size(); ++i) {
     if (const std::optional<std::uint32_t> row = impl_->user_ids_.find(users[i])) {
-      answers[i].items = impl_->recommend(*row, k, seen);
+      answers[i].items = impl_->recommend(*row, k, filter);
     } else {
       answers[i].error = unknown_text("user", users[i]);
     }
@@ -198,16 +329,17 @@ std::vector<Model::BatchAnswer> Model::recommend_batch(std::span<const std::stri
 }
 
 std::vector<ScoredItem> Model::recommend_for_items(std::span<const std::string_view> items,
-                                                   std::size_t k) const {
+                                                   std::size_t k, const ItemFilter& filter) const {
   BET_CHECK(!items.empty(), kEmptyList);
   std::vector<std::uint32_t> rows;
   for (const std::string_view item : items) rows.push_back(impl_->item_row(item));
-  return impl_->recommend_for_rows(std::move(rows), k);
+  return impl_->recommend_for_rows(rows, k, filter);
 }
 
-std::vector<ScoredItem> Model::recommend_for_known_items(
-    std::span<const std::string_view> items, std::size_t k,
-    std::vector<std::string_view>& unknown) const {
+std::vector<ScoredItem> Model::recommend_for_known_items(std::span<const std::string_view> items,
+                                                         std::size_t k,
+                                                         std::vector<std::string_view>& unknown,
+                                                         const ItemFilter& filter) const {
   BET_CHECK(!items.empty(), kEmptyList);
   unknown.clear();
   std::vector<std::uint32_t> rows;
@@ -220,15 +352,34 @@ std::vector<ScoredItem> Model::recommend_for_known_items(
     }
   }
   if (rows.empty()) fail_as(ErrorKind::kNotFound, unknown_items_text(items));
-  return impl_->recommend_for_rows(std::move(rows), k);
+  return impl_->recommend_for_rows(rows, k, filter);
 }
 
-std::vector<ScoredItem> Model::similar_items(std::string_view item, std::size_t k) const {
-  const std::uint32_t row = impl_->item_row(item);
-  return impl_->scratches_.with_scratch([&](Scratch& scratch) {
-    impl_->scorer_->score_similar(row, scratch);
-    return impl_->with_ids(top_items(scratch.scores, k, std::span(&row, 1)));
+std::vector<ScoredItem> Model::similar_items(std::string_view item, std::size_t k,
+                                             const ItemFilter& filter) const {
+  return impl_->similar(impl_->item_row(item), k, filter);
+}
+
+std::vector<ScoredItem> Model::popular_items(std::size_t k, const ItemFilter& filter) const {
+  return impl_->popular(k, filter);
+}
+
+void Model::recommend_rows(std::span<const std::uint32_t> users, std::size_t k,
+                           const ItemFilter& filter, const Visit& visit,
+                           std::size_t threads) const {
+  for (const std::uint32_t user : users) {
+    BET_CHECK(user < num_users(), "user row ", user, " is out of range: there are ", num_users());
+  }
+  const std::size_t used =
+      threads == 0 ? threads_for(users.size()) : std::min(threads, users.size());
+  for_each_block(users.size(), used, [&](std::size_t i, std::size_t) {
+    visit(i, impl_->recommend(users[i], k, filter));
   });
+}
+
+std::vector<float> Model::scores(std::string_view user,
+                                 std::span<const std::string_view> items) const {
+  return impl_->scores(impl_->user_row(user), items);
 }
 
 float Model::score(std::string_view user, std::string_view item) const {
@@ -273,6 +424,22 @@ std::vector<float> Model::item_vector(std::string_view item) const {
   });
 }
 
+std::vector<float> Model::item_vectors() const {
+  const VectorScorer& vectors = impl_->vectors();
+  std::vector<std::uint32_t> rows(num_items());
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::vector<float> result = vectors.candidate_vectors(rows);
+  if (!result.empty()) return result;
+  result.reserve(rows.size() * vectors.dimension());
+  return impl_->scratches_.with_scratch([&](Scratch& scratch) {
+    for (const std::uint32_t row : rows) {
+      vectors.item_vector(row, scratch);
+      result.insert(result.end(), scratch.query.begin(), scratch.query.end());
+    }
+    return std::move(result);
+  });
+}
+
 const std::vector<std::pair<std::string, Model::Fact>>& Model::facts() const {
   return impl_->facts_;
 }
@@ -312,7 +479,8 @@ Model::Summary Model::summary() const {
                         impl_->parts_.section(SectionKind::kItemRows).size();
   summary.params = impl_->user_rows_.num_params() + impl_->item_rows_.num_params();
   summary.max_dim = header.max_dim;
-  summary.opened_bytes = impl_->scorer_->bytes();
+  summary.opened_bytes =
+      impl_->scorer_->bytes() + impl_->user_ids_.opened_bytes() + impl_->item_ids_.opened_bytes();
   for (const DenseWeights& weights : impl_->weights_) {
     summary.opened_bytes += weights.values.size() * sizeof(float);
   }

@@ -14,7 +14,9 @@ constexpr std::uint64_t kEntry = 32;
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
-constexpr std::uint32_t kLastVersion = 3;
+constexpr std::uint32_t kWithItemPrecision = 3;  // versions that have it in their header
+constexpr std::uint32_t kWithIdForms = 4;
+constexpr std::uint32_t kLastVersion = 4;
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -64,12 +66,17 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
   BET_CHECK(header.score == ScoreKind::kDot || traits.dot_product, "header: cosines of ",
             traits.name, ", whose scores are not those of two vectors");
   header.item_precision = header.precision;
-  if (version == kLastVersion) {
+  if (version >= kWithItemPrecision) {
     header.item_precision = Precision{choice(reader, "item precision", kPrecisionNames.size())};
+  }
+  if (version >= kWithIdForms) {
+    header.user_ids = IdForm{choice(reader, "form of user ids", kIdFormNames.size())};
+    header.item_ids = IdForm{choice(reader, "form of item ids", kIdFormNames.size())};
   }
   BET_CHECK(version == header.version(), "header: version ", version, " for ", traits.name,
             " with users in ", precision_name(header.precision), " and items in ",
-            precision_name(header.item_precision));
+            precision_name(header.item_precision), ", user ids as ", id_form_name(header.user_ids),
+            ", item ids as ", id_form_name(header.item_ids));
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
   return header;
 }
@@ -130,8 +137,9 @@ bool FileHeader::has_weights() const {
 }
 
 std::uint32_t FileHeader::version() const {
+  if (user_ids == IdForm::kNumbers || item_ids == IdForm::kNumbers) return kWithIdForms;
   const bool is_old = precision == item_precision && precision <= Precision::kInt4;
-  return is_old ? traits().file_version : kLastVersion;
+  return is_old ? traits().file_version : kWithItemPrecision;
 }
 
 bool FileParts::has(SectionKind kind) const {
@@ -203,7 +211,11 @@ std::string assemble_file(const FileHeader& header,
   append(head, header.layout);
   append(head, header.layers);
   append(head, header.score);
-  if (header.version() == kLastVersion) append(head, header.item_precision);
+  if (header.version() >= kWithItemPrecision) append(head, header.item_precision);
+  if (header.version() >= kWithIdForms) {
+    append(head, header.user_ids);
+    append(head, header.item_ids);
+  }
   head.resize(kHeader);
   std::uint64_t at = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) {

@@ -10,6 +10,7 @@
 #include "base/precision.h"
 #include "base/score_kind.h"
 #include "runtime/bytes.h"
+#include "runtime/id_section.h"
 #include "runtime/row_section.h"
 
 namespace bet {
@@ -51,6 +52,8 @@ struct FileHeader {
   RowLayout layout = RowLayout::kPrefix;
   std::uint8_t layers = 0;
   ScoreKind score = ScoreKind::kDot;
+  IdForm user_ids = IdForm::kTexts;
+  IdForm item_ids = IdForm::kTexts;
 
   const BackboneTraits& traits() const { return backbone_traits(backbone); }
   // The largest size that a row may have.

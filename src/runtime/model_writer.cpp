@@ -4,9 +4,9 @@
 #include <functional>
 #include <numeric>
 
-#include "base/half.h"
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
+#include "runtime/norm_section.h"
 #include "runtime/row_section.h"
 
 namespace bet {
@@ -25,7 +25,7 @@ std::vector<std::uint32_t> file_order(const SideToWrite& side,
   return order;
 }
 
-std::string encode_side_ids(const SideToWrite& side, std::span<const std::uint32_t> order) {
+EncodedIds encode_side_ids(const SideToWrite& side, std::span<const std::uint32_t> order) {
   std::vector<std::string> ids;
   for (const std::uint32_t index : order) ids.push_back(side.ids[index]);
   return encode_ids(ids);
@@ -85,16 +85,10 @@ FileHeader header_of(const ModelToWrite& model) {
   return header;
 }
 
-std::string encode_norms(const ModelToWrite& model, std::span<const std::uint32_t> order) {
-  std::string norms;
-  for (const std::uint32_t index : order) {
-    if (model.score == ScoreKind::kCosine) {
-      append(norms, model.item_norms[index]);
-      continue;
-    }
-    append(norms, float_to_half(std::min(model.item_norms[index], 65'504.0F)));
-  }
-  return norms;
+std::string encode_side_norms(const ModelToWrite& model, std::span<const std::uint32_t> order) {
+  std::vector<float> norms;
+  for (const std::uint32_t index : order) norms.push_back(model.item_norms[index]);
+  return encode_norms(norms, model.score);
 }
 
 // The interactions, by the rows of the file.
@@ -151,17 +145,22 @@ FileOrder order_of(const ModelToWrite& model) {
   return {file_order(model.users, user_degrees), file_order(model.items, item_degrees)};
 }
 
-Sections encode_sections(const ModelToWrite& model, const FileHeader& header) {
+// Sets the forms of the ids in the header.
+Sections encode_sections(const ModelToWrite& model, FileHeader& header) {
   const FileOrder order = order_of(model);
   Sections sections;
   sections.emplace_back(SectionKind::kFacts, encode_facts(model.facts));
-  sections.emplace_back(SectionKind::kUserIds, encode_side_ids(model.users, order.users));
-  sections.emplace_back(SectionKind::kItemIds, encode_side_ids(model.items, order.items));
+  EncodedIds user_ids = encode_side_ids(model.users, order.users);
+  EncodedIds item_ids = encode_side_ids(model.items, order.items);
+  header.user_ids = user_ids.form;
+  header.item_ids = item_ids.form;
+  sections.emplace_back(SectionKind::kUserIds, std::move(user_ids.bytes));
+  sections.emplace_back(SectionKind::kItemIds, std::move(item_ids.bytes));
   sections.emplace_back(SectionKind::kUserRows,
                         encode_side_rows(model.users, order.users, header.user_form()));
   sections.emplace_back(SectionKind::kItemRows,
                         encode_side_rows(model.items, order.items, header.item_form()));
-  sections.emplace_back(SectionKind::kItemNorms, encode_norms(model, order.items));
+  sections.emplace_back(SectionKind::kItemNorms, encode_side_norms(model, order.items));
   if (!model.items_of.empty() || model.serving == Serving::kGraph) {
     sections.emplace_back(SectionKind::kInteractions,
                           encode_lists(model, order.users, order.items));
@@ -175,9 +174,10 @@ Sections encode_sections(const ModelToWrite& model, const FileHeader& header) {
 }  // namespace
 
 std::string encode_model(const ModelToWrite& model) {
-  const FileHeader header = header_of(model);
+  FileHeader header = header_of(model);
   check_model(model, header);
-  std::string file = assemble_file(header, encode_sections(model, header));
+  const Sections sections = encode_sections(model, header);
+  std::string file = assemble_file(header, sections);
   // A file that a reader would refuse must not be written.
   Model::from_bytes(std::as_bytes(std::span(file)), Verify::kStructure);
   return file;

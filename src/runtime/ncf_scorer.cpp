@@ -10,7 +10,7 @@ namespace bet {
 namespace {
 
 // Rows at once: a multiple of the product's own tiles, little enough to stay in a core's cache.
-constexpr std::uint32_t kBlock = 96;
+constexpr std::uint32_t kItemsPerBlock = 96;
 
 // Each row's units in this order and times the magnitude of their head.
 std::vector<float> folded(const std::vector<float>& values, const std::vector<float>& head,
@@ -35,16 +35,17 @@ std::vector<float> units_of_items(const RowSection& items, const DenseLayer& lay
   const std::uint32_t num_items = items.num_rows();
   std::vector<float> units(std::size_t{num_items} * layer.outputs);
   const std::size_t width = layer.inputs;
-  const std::size_t blocks = (std::size_t{num_items} + kBlock - 1) / kBlock;
+  const std::size_t blocks = (std::size_t{num_items} + kItemsPerBlock - 1) / kItemsPerBlock;
   const std::size_t threads = threads_for(blocks);
   // Each thread has the hidden parts of a block, and a stored row.
-  const std::size_t own = (kBlock + 2) * width;
+  const std::size_t own = (kItemsPerBlock + 2) * width;
   std::vector<float> memory(threads * own);
   for_each_block(blocks, threads, [&](std::size_t block, std::size_t thread) {
     float* const parts = memory.data() + thread * own;
-    const std::span<float> row(parts + kBlock * width, 2 * width);
-    const std::size_t first = block * kBlock;
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(kBlock, num_items - first));
+    const std::span<float> row(parts + kItemsPerBlock * width, 2 * width);
+    const std::size_t first = block * kItemsPerBlock;
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::size_t>(kItemsPerBlock, num_items - first));
     for (std::uint32_t i = 0; i < count; ++i) {
       items.decode(static_cast<std::uint32_t>(first) + i, row);
       hidden_part(row, parts + i * width);
@@ -81,14 +82,18 @@ class NcfScorer final : public Scorer {
     item_units_ = units_of_items(items_, {item_weights.data(), nullptr, width_, num_units()});
   }
 
-  void score_for_user(std::uint32_t user, Scratch& scratch) const override {
+  void score_for_user(std::uint32_t user, const Candidates* only, Scratch& scratch) const override {
     fold_user(user, scratch);
-    score_query(scratch);
-    add_hidden(scratch.hidden, 0, scratch.scores);
+    score_rows(items_, only, scratch);
+    if (only == nullptr) return add_hidden(scratch.hidden, 0, scratch.scores);
+    for (std::size_t i = 0; i < only->rows.size(); ++i) {
+      add_hidden(scratch.hidden, only->rows[i], std::span(scratch.scores).subspan(i, 1));
+    }
   }
 
   // By the mean of the cosines to the items.
-  void score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const override {
+  void score_for_items(std::span<const std::uint32_t> items, const Candidates* only,
+                       Scratch& scratch) const override {
     scratch.item_weights.assign(items_.num_rows(), 0.0F);
     for (const std::uint32_t item : items) {
       const float length = norms_.of(item);
@@ -97,14 +102,12 @@ class NcfScorer final : public Scorer {
     }
     scratch.query.assign(2 * std::size_t{width_}, 0.0F);
     items_.add(scratch.item_weights, scratch.query);
-    score_query(scratch);
-    norms_.to_cosines(1, scratch.scores);
+    score_cosines(1, only, scratch);
   }
 
-  void score_similar(std::uint32_t item, Scratch& scratch) const override {
+  void score_similar(std::uint32_t item, const Candidates* only, Scratch& scratch) const override {
     decode(items_, item, scratch.query);
-    score_query(scratch);
-    norms_.to_cosines(norms_.of(item), scratch.scores);
+    score_cosines(norms_.of(item), only, scratch);
   }
 
   float score(std::uint32_t user, std::uint32_t item, Scratch& scratch) const override {
@@ -129,10 +132,10 @@ class NcfScorer final : public Scorer {
     rows.decode(row, out);
   }
 
-  // The dot products of scratch.query and the items' stored rows.
-  void score_query(Scratch& scratch) const {
-    scratch.scores.resize(items_.num_rows());
-    items_.dots(scratch.query, scratch.scores);
+  // The cosines of scratch.query, of this length, and the items' stored rows.
+  void score_cosines(float length, const Candidates* only, Scratch& scratch) const {
+    score_rows(items_, only, scratch);
+    scores_to_cosines(norms_, length, only, scratch);
   }
 
   // From the user's stored row: into scratch.query, [2 W], what it is multiplied with (the dot

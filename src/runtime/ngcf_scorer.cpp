@@ -14,7 +14,7 @@ constexpr std::uint32_t kLayers = backbone_traits(BackboneId::kNgcf).layers;
 constexpr float kNegativeSlope = 0.2F;
 constexpr float kSmallestLength = 1e-12F;
 // Rows at once: a multiple of the product's own tiles, little enough to stay in a core's cache.
-constexpr std::uint32_t kBlock = 48;
+constexpr std::uint32_t kRowsPerBlock = 48;
 
 // The neighbours of every row, users first: both directions of the interactions.
 struct Neighbours {
@@ -60,11 +60,11 @@ class Materialiser {
         vectors_(vectors),
         num_rows_(std::size_t{input.header.num_users} + input.header.num_items),
         stride_(stride),
-        blocks_((num_rows_ + kBlock - 1) / kBlock),
+        blocks_((num_rows_ + kRowsPerBlock - 1) / kRowsPerBlock),
         threads_(threads_for(blocks_)) {
     const std::uint32_t dim = input.header.max_dim;
-    inputs_.resize(threads_ * kBlock * 2 * std::size_t{std::max(input.width, dim)});
-    outputs_.resize(threads_ * kBlock * std::size_t{dim});
+    inputs_.resize(threads_ * kRowsPerBlock * 2 * std::size_t{std::max(input.width, dim)});
+    outputs_.resize(threads_ * kRowsPerBlock * std::size_t{dim});
   }
 
   void run(const Layer& layer) {
@@ -75,17 +75,19 @@ class Materialiser {
   // Divides the columns that each layer wrote by their length: the next layer has read them before.
   void normalise(const std::vector<Layer>& layers) {
     for_each_block(blocks_, threads_, [&](std::size_t block, std::size_t) {
-      for (std::size_t row = block * kBlock; row < end_of(block); ++row) {
+      for (std::size_t row = block * kRowsPerBlock; row < end_of(block); ++row) {
         for (const Layer& layer : layers) normalise(row, layer);
       }
     });
   }
 
  private:
-  std::size_t end_of(std::size_t block) const { return std::min(num_rows_, (block + 1) * kBlock); }
+  std::size_t end_of(std::size_t block) const {
+    return std::min(num_rows_, (block + 1) * kRowsPerBlock);
+  }
 
   void run_block(const Layer& layer, std::size_t block, std::size_t thread) {
-    const std::size_t first = block * kBlock;
+    const std::size_t first = block * kRowsPerBlock;
     const auto count = static_cast<std::uint32_t>(end_of(block) - first);
     float* const inputs = inputs_.data() + thread * (inputs_.size() / threads_);
     float* const outputs = outputs_.data() + thread * (outputs_.size() / threads_);

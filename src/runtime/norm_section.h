@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/half.h"
 #include "base/score_kind.h"
@@ -40,6 +42,11 @@ class NormSection {
     }
   }
 
+  // The same where dots[i] is that of item rows[i].
+  void to_cosines(float length, std::span<const std::uint32_t> rows, std::span<float> dots) const {
+    for (std::size_t i = 0; i < rows.size(); ++i) dots[i] = cosine(dots[i], length, of(rows[i]));
+  }
+
   // The cosine of two vectors from their dot product and lengths; 0 where one is zero.
   static float cosine(float dot, float length, float other) {
     const float lengths = length * other;
@@ -50,5 +57,18 @@ class NormSection {
   Bytes bytes_;
   bool wide_ = false;
 };
+
+// By row.
+inline std::string encode_norms(std::span<const float> norms, ScoreKind score) {
+  std::string bytes;
+  for (const float norm : norms) {
+    if (score == ScoreKind::kCosine) {
+      append(bytes, norm);
+    } else {
+      append(bytes, float_to_half(std::min(norm, 65'504.0F)));
+    }
+  }
+  return bytes;
+}
 
 }  // namespace bet

@@ -129,6 +129,29 @@ void append_row(std::string& values, std::string& scales, std::span<const float>
   }
 }
 
+// Brings queries into the form that the kernels of a precision take.
+class QueryForms {
+ public:
+  explicit QueryForms(Precision precision) : precision_(precision) {}
+
+  // Valid until the next call, as long as the values are.
+  KernelQuery of(std::span<const float> values) {
+    even_.clear();
+    odd_.clear();
+    for (std::size_t j = 0; precision_ == Precision::kInt4 && j < values.size(); ++j) {
+      (j % 2 == 0 ? even_ : odd_).push_back(values[j]);
+    }
+    if (!has_byte_scale(precision_)) return {values.data(), even_.data(), odd_.data()};
+    padded_.assign(values.begin(), values.end());
+    padded_.resize(values.size() + kQueryPadding);
+    return {padded_.data(), nullptr, nullptr};
+  }
+
+ private:
+  Precision precision_;
+  std::vector<float> padded_, even_, odd_;
+};
+
 }  // namespace
 
 RowSection::RowSection(Bytes bytes, std::uint32_t num_rows, const RowForm& form,
@@ -218,15 +241,20 @@ void RowSection::stored_positions(const Group& group, std::uint32_t row_in_group
   }
 }
 
+RowGroup RowSection::single_row(const Group& group, std::uint32_t row_in_group) const {
+  RowGroup one = group.rows;
+  one.values += row_in_group * value_bytes(form_.precision, one.size);
+  if (one.scales != nullptr) one.scales += row_in_group * scale_bytes(form_.precision);
+  one.count = 1;
+  return one;
+}
+
 void RowSection::decode(std::uint32_t row, std::span<float> out) const {
   std::fill_n(out.begin(), width_, 0.0F);
   for (const Group& group : groups_) {
     if (row < group.first_row || row - group.first_row >= group.rows.count) continue;
     const std::uint32_t inside = row - group.first_row;
-    RowGroup one = group.rows;
-    one.values += inside * value_bytes(form_.precision, one.size);
-    if (one.scales != nullptr) one.scales += inside * scale_bytes(form_.precision);
-    one.count = 1;
+    const RowGroup one = single_row(group, inside);
     const float weight = 1;
     if (form_.layout == RowLayout::kPrefix) {
       row_kernels().add(form_.precision, one, &weight, out.data());
@@ -243,23 +271,9 @@ void RowSection::decode(std::uint32_t row, std::span<float> out) const {
 
 void RowSection::dots(std::span<const float> query, std::span<float> out) const {
   std::fill(out.begin(), out.end(), 0.0F);
-  std::vector<float> padded;
-  std::vector<float> even;
-  std::vector<float> odd;
-  const auto prepared = [&](std::span<const float> values) {
-    even.clear();
-    odd.clear();
-    for (std::size_t j = 0; form_.precision == Precision::kInt4 && j < values.size(); ++j) {
-      (j % 2 == 0 ? even : odd).push_back(values[j]);
-    }
-    if (!has_byte_scale(form_.precision))
-      return KernelQuery{values.data(), even.data(), odd.data()};
-    padded.assign(values.begin(), values.end());
-    padded.resize(values.size() + kQueryPadding);
-    return KernelQuery{padded.data(), nullptr, nullptr};
-  };
+  QueryForms forms(form_.precision);
   if (form_.layout == RowLayout::kPrefix) {
-    const KernelQuery whole = prepared(query);
+    const KernelQuery whole = forms.of(query);
     for (const Group& group : groups_) {
       row_kernels().dots(form_.precision, group.rows, whole, out.data() + group.first_row);
     }
@@ -274,11 +288,36 @@ void RowSection::dots(std::span<const float> query, std::span<float> out) const 
       stored_positions(group, row, positions);
       gathered.clear();
       for (const std::uint32_t position : positions) gathered.push_back(query[position]);
-      row_kernels().dots(form_.precision, one, prepared(gathered),
+      row_kernels().dots(form_.precision, one, forms.of(gathered),
                          out.data() + group.first_row + row);
       one.values += value_bytes(form_.precision, one.size);
       if (one.scales != nullptr) one.scales += scale_bytes(form_.precision);
     }
+  }
+}
+
+void RowSection::dots(std::span<const float> query, std::span<const std::uint32_t> rows,
+                      std::span<float> out) const {
+  std::fill(out.begin(), out.end(), 0.0F);
+  QueryForms forms(form_.precision);
+  const bool is_prefix = form_.layout == RowLayout::kPrefix;
+  const KernelQuery whole = is_prefix ? forms.of(query) : KernelQuery();
+  std::vector<std::uint32_t> positions;
+  std::vector<float> gathered;
+  auto group = groups_.begin();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    while (group != groups_.end() && rows[i] - group->first_row >= group->rows.count) ++group;
+    if (group == groups_.end()) return;  // empty rows come last
+    const std::uint32_t inside = rows[i] - group->first_row;
+    const RowGroup one = single_row(*group, inside);
+    if (is_prefix) {
+      row_kernels().dots(form_.precision, one, whole, out.data() + i);
+      continue;
+    }
+    stored_positions(*group, inside, positions);
+    gathered.clear();
+    for (const std::uint32_t position : positions) gathered.push_back(query[position]);
+    row_kernels().dots(form_.precision, one, forms.of(gathered), out.data() + i);
   }
 }
 

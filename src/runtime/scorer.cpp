@@ -27,26 +27,49 @@ float length_of(const std::vector<float>& vector) {
 
 }  // namespace
 
-void VectorScorer::finish_scores(Scratch& scratch) const {
-  if (score_ == ScoreKind::kCosine) norms_.to_cosines(length_of(scratch.query), scratch.scores);
+void score_rows(const RowSection& items, const Candidates* only, Scratch& scratch) {
+  scratch.scores.resize(only == nullptr ? items.num_rows() : only->rows.size());
+  if (only == nullptr) {
+    items.dots(scratch.query, scratch.scores);
+  } else {
+    items.dots(scratch.query, only->rows, scratch.scores);
+  }
 }
 
-void VectorScorer::score_for_user(std::uint32_t user, Scratch& scratch) const {
+void scores_to_cosines(const NormSection& norms, float length, const Candidates* only,
+                       Scratch& scratch) {
+  if (only == nullptr) {
+    norms.to_cosines(length, scratch.scores);
+  } else {
+    norms.to_cosines(length, only->rows, scratch.scores);
+  }
+}
+
+void VectorScorer::finish_scores(const Candidates* only, Scratch& scratch) const {
+  if (score_ == ScoreKind::kCosine) {
+    scores_to_cosines(norms_, length_of(scratch.query), only, scratch);
+  }
+}
+
+void VectorScorer::score_for_user(std::uint32_t user, const Candidates* only,
+                                  Scratch& scratch) const {
   user_vector(user, scratch);
-  score_query(scratch);
-  finish_scores(scratch);
+  score_query(only, scratch);
+  finish_scores(only, scratch);
 }
 
-void VectorScorer::score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const {
+void VectorScorer::score_for_items(std::span<const std::uint32_t> items, const Candidates* only,
+                                   Scratch& scratch) const {
   mean_vector(items, scratch);
-  score_query(scratch);
-  finish_scores(scratch);
+  score_query(only, scratch);
+  finish_scores(only, scratch);
 }
 
-void VectorScorer::score_similar(std::uint32_t item, Scratch& scratch) const {
+void VectorScorer::score_similar(std::uint32_t item, const Candidates* only,
+                                 Scratch& scratch) const {
   item_vector(item, scratch);
-  score_query(scratch);
-  norms_.to_cosines(norms_.of(item), scratch.scores);
+  score_query(only, scratch);
+  scores_to_cosines(norms_, norms_.of(item), only, scratch);
 }
 
 float VectorScorer::score(std::uint32_t user, std::uint32_t item, Scratch& scratch) const {

@@ -27,20 +27,36 @@ struct ScorerInput {
 
 class VectorScorer;
 
-// Turns the rows of a file into scores, in the way of its backbone. Scores of all items are written
-// to scratch.scores, [items] by row. Any number of threads may call it, each with its own scratch.
+// The items that are to be scored where these are not all.
+struct Candidates {
+  std::span<const std::uint32_t> rows;  // ascending
+  std::span<const float> vectors;       // what candidate_vectors() returned for them, or empty
+};
+
+// Turns the rows of a file into scores, in the way of its backbone. Scores are written to
+// scratch.scores: without `only` (null) those of all items, by row, otherwise those of the
+// candidates, in their order. Any number of threads may call it, each with its own scratch.
 class Scorer {
  public:
   virtual ~Scorer() = default;
 
-  // The scores of all items for a user.
-  virtual void score_for_user(std::uint32_t user, Scratch& scratch) const = 0;
+  // The scores for a user.
+  virtual void score_for_user(std::uint32_t user, const Candidates* only,
+                              Scratch& scratch) const = 0;
   // Those for somebody who has these items and is not in the file.
-  virtual void score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const = 0;
-  // The cosine of all items to this one.
-  virtual void score_similar(std::uint32_t item, Scratch& scratch) const = 0;
+  virtual void score_for_items(std::span<const std::uint32_t> items, const Candidates* only,
+                               Scratch& scratch) const = 0;
+  // The cosines to this item.
+  virtual void score_similar(std::uint32_t item, const Candidates* only,
+                             Scratch& scratch) const = 0;
   // The score of a single item.
   virtual float score(std::uint32_t user, std::uint32_t item, Scratch& scratch) const = 0;
+
+  // What makes the scores of these candidates cost in proportion to their number: [rows, dimension]
+  // for a graph, empty where they do so anyway. On all cores.
+  virtual std::vector<float> candidate_vectors(std::span<const std::uint32_t> /*rows*/) const {
+    return {};
+  }
 
   // Null where scores are not dot products of vectors.
   virtual const VectorScorer* vectors() const { return nullptr; }
@@ -56,9 +72,10 @@ class VectorScorer : public Scorer {
   virtual void user_vector(std::uint32_t user, Scratch& scratch) const = 0;
   virtual void item_vector(std::uint32_t item, Scratch& scratch) const = 0;
 
-  void score_for_user(std::uint32_t user, Scratch& scratch) const final;
-  void score_for_items(std::span<const std::uint32_t> items, Scratch& scratch) const final;
-  void score_similar(std::uint32_t item, Scratch& scratch) const final;
+  void score_for_user(std::uint32_t user, const Candidates* only, Scratch& scratch) const final;
+  void score_for_items(std::span<const std::uint32_t> items, const Candidates* only,
+                       Scratch& scratch) const final;
+  void score_similar(std::uint32_t item, const Candidates* only, Scratch& scratch) const final;
   float score(std::uint32_t user, std::uint32_t item, Scratch& scratch) const final;
   const VectorScorer* vectors() const final { return this; }
 
@@ -68,15 +85,21 @@ class VectorScorer : public Scorer {
  private:
   // The mean of these items' vectors.
   virtual void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const = 0;
-  // scratch.query . the vector of every item
-  virtual void score_query(Scratch& scratch) const = 0;
+  // scratch.query . the vectors of the items
+  virtual void score_query(const Candidates* only, Scratch& scratch) const = 0;
 
-  // Turns the dot products of scratch.query and all items' vectors into scores.
-  void finish_scores(Scratch& scratch) const;
+  // Turns the dot products of scratch.query and items' vectors into scores.
+  void finish_scores(const Candidates* only, Scratch& scratch) const;
 
   const NormSection& norms_;
   ScoreKind score_;
 };
+
+// scratch.scores <- scratch.query . the rows of the items
+void score_rows(const RowSection& items, const Candidates* only, Scratch& scratch);
+// Turns scratch.scores, dot products of a vector of this length, into cosines.
+void scores_to_cosines(const NormSection& norms, float length, const Candidates* only,
+                       Scratch& scratch);
 
 // The one that the file's backbone and serving need. The sections must outlive it.
 std::unique_ptr<const Scorer> make_scorer(const ScorerInput& input);

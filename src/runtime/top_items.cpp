@@ -5,7 +5,7 @@
 namespace bet {
 
 std::vector<RankedItem> top_items(std::span<const float> scores, std::size_t k,
-                                  std::span<const std::uint32_t> left_out) {
+                                  std::span<const std::uint32_t> left_out, float min_score) {
   const auto better = [](const RankedItem& a, const RankedItem& b) {
     return a.score != b.score ? a.score > b.score : a.row < b.row;
   };
@@ -18,7 +18,7 @@ std::vector<RankedItem> top_items(std::span<const float> scores, std::size_t k,
     const float score = scores[row];
     if (best.size() == k && !(score > best.front().score)) continue;
     while (skip < left_out.size() && left_out[skip] < row) ++skip;
-    if ((skip < left_out.size() && left_out[skip] == row) || score != score) continue;
+    if ((skip < left_out.size() && left_out[skip] == row) || !(score >= min_score)) continue;
     if (best.size() == k) {
       std::pop_heap(best.begin(), best.end(), better);
       best.pop_back();

@@ -9,7 +9,7 @@
 namespace bet {
 namespace {
 
-constexpr std::string_view kName = "weights";
+constexpr std::string_view kWeights = "weights";
 
 std::uint64_t bytes_a_value(Precision precision) {
   return precision == Precision::kFloat32 ? 4 : 2;
@@ -19,14 +19,14 @@ void check_shapes(const std::vector<DenseWeights>& weights, const FileHeader& he
   const std::span<const MatrixShape> shapes = header.traits().weights;
   const std::uint32_t width = weights_width(header, weights);
   for (std::size_t i = 0; i < std::max(weights.size(), shapes.size()); ++i) {
-    BET_CHECK(i < shapes.size(), kName, ": ", in_quotes(weights[i].name), " is unexpected");
+    BET_CHECK(i < shapes.size(), kWeights, ": ", in_quotes(weights[i].name), " is unexpected");
     const MatrixShape& shape = shapes[i];
     const std::uint32_t rows = shape.rows.at(width, header.max_dim);
     const std::uint32_t columns = shape.columns.at(width, header.max_dim);
-    BET_CHECK(i < weights.size() && weights[i].name == shape.name, kName, ": ",
+    BET_CHECK(i < weights.size() && weights[i].name == shape.name, kWeights, ": ",
               i < weights.size() ? in_quotes(weights[i].name) : "the end", " instead of ",
               in_quotes(shape.name));
-    BET_CHECK(weights[i].rows == rows && weights[i].columns == columns, kName, ": ",
+    BET_CHECK(weights[i].rows == rows && weights[i].columns == columns, kWeights, ": ",
               in_quotes(shape.name), " is ", weights[i].rows, " x ", weights[i].columns,
               " instead of ", rows, " x ", columns);
   }
@@ -34,14 +34,15 @@ void check_shapes(const std::vector<DenseWeights>& weights, const FileHeader& he
 
 void check_finite(const DenseWeights& weights) {
   for (const float value : weights.values) {
-    BET_CHECK(std::isfinite(value), kName, ": ", in_quotes(weights.name), " has the value ", value);
+    BET_CHECK(std::isfinite(value), kWeights, ": ", in_quotes(weights.name), " has the value ",
+              value);
   }
 }
 
 const DenseWeights& find_weights(const std::vector<DenseWeights>& weights, std::string_view name) {
   const auto found = std::find_if(weights.begin(), weights.end(),
                                   [&](const DenseWeights& one) { return one.name == name; });
-  BET_CHECK(found != weights.end(), kName, ": there is no ", in_quotes(name));
+  BET_CHECK(found != weights.end(), kWeights, ": there is no ", in_quotes(name));
   return *found;
 }
 
@@ -60,8 +61,8 @@ std::uint32_t weights_width(const FileHeader& header, const std::vector<DenseWei
   const DenseWeights& found = find_weights(weights, shape->name);
   const std::uint32_t width = shape->rows.widths > 0 ? found.rows / shape->rows.widths
                                                      : found.columns / shape->columns.widths;
-  BET_CHECK(width <= header.max_dim, kName, ": ", in_quotes(shape->name), " is for rows of ", width,
-            " columns of ", header.max_dim);
+  BET_CHECK(width <= header.max_dim, kWeights, ": ", in_quotes(shape->name), " is for rows of ",
+            width, " columns of ", header.max_dim);
   return width;
 }
 
@@ -71,7 +72,7 @@ std::string encode_weights(std::vector<DenseWeights> weights, const FileHeader& 
   check_shapes(weights, header);
   std::string bytes;
   for (DenseWeights& one : weights) {
-    BET_CHECK(one.values.size() == std::size_t{one.rows} * one.columns, kName, ": ",
+    BET_CHECK(one.values.size() == std::size_t{one.rows} * one.columns, kWeights, ": ",
               in_quotes(one.name), " of ", one.rows, " x ", one.columns, " has ", one.values.size(),
               " values");
     round_as_stored(one, header.weight_precision());
@@ -92,14 +93,14 @@ std::string encode_weights(std::vector<DenseWeights> weights, const FileHeader& 
 }
 
 std::vector<DenseWeights> decode_weights(Bytes bytes, const FileHeader& header) {
-  ByteReader reader(bytes, kName);
+  ByteReader reader(bytes, kWeights);
   std::vector<DenseWeights> weights;
   while (!reader.rest().empty()) {
     DenseWeights one;
     one.name = std::string(reader.text(reader.number<std::uint8_t>()));
     one.rows = reader.number<std::uint32_t>();
     one.columns = reader.number<std::uint32_t>();
-    BET_CHECK(one.rows <= 2 * header.max_dim && one.columns <= header.max_dim, kName, ": ",
+    BET_CHECK(one.rows <= 2 * header.max_dim && one.columns <= header.max_dim, kWeights, ": ",
               in_quotes(one.name), " is ", one.rows, " x ", one.columns, " with embeddings of ",
               header.max_dim);
     const std::size_t count = std::size_t{one.rows} * one.columns;

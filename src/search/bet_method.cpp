@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "plan/rule_plans.h"
 #include "search/bet_search.h"
 #include "search/method.h"
 
@@ -52,21 +53,22 @@ SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
 SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& retraining,
                          bool choose_loss, const Split& /*split*/) {
   const BackboneKind& backbone = find_backbone(retraining.model.backbone);
-  const std::size_t losses = choose_loss ? num_losses_to_try(backbone) : 1;
-  return {.steps = static_cast<double>(expected_steps(search_options(options, 0), backbone, 1,
-                                                      losses, retraining.schedule.max_steps))};
+  const std::size_t losses = choose_loss ? most_losses_to_try(backbone) : 1;
+  const std::size_t num_rules = num_rule_plans(1, backbone.uses_graph);
+  return {.steps =
+              static_cast<double>(expected_steps(search_options(options, 0), backbone, num_rules, 1,
+                                                 losses, retraining.schedule.max_steps))};
 }
 
 Proposal propose(const MethodInput& input) {
   RunStore store(input.files.trials(), input.state.identity);
   SearchOptions options = search_options(input.options, input.retraining.model.seed);
-  const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
+  const std::vector<PlanSampler> samplers = input.samplers();
   const TrainingContext context = {input.split, input.graph, input.retraining.model,
                                    input.retraining.schedule, input.hooks};
   RungTrainer trainer(context, input.retraining.final_part, input.choose_loss);
   const auto search = [&] {
-    return search_plans(sampler, trainer, store, options, input.hooks, input.has_plan);
+    return search_plans(samplers, trainer, store, options, input.hooks, input.has_plan);
   };
   options.only_stored = input.continue_search || input.search_is_over();
   SearchResult searched = search();
@@ -81,6 +83,7 @@ Proposal propose(const MethodInput& input) {
   Proposal proposal;
   proposal.trials = std::move(searched.trials);
   proposal.trial_of_plan = {*searched.chosen};
+  proposal.length_trials = searched.num_lengths;
   proposal.plans = {proposal.trials[*searched.chosen].sampled.plan};
   if (input.choose_loss) proposal.loss = searched.loss;
   proposal.planned_trials = searched.stopped ? searched.num_planned : proposal.trials.size();
@@ -102,6 +105,7 @@ const MethodKind kBet = {.name = "bet",
                          .by_trials = true,
                          .chooses_loss = true,
                          .chooses_precision = true,
+                         .fills = true,
                          .propose = propose,
                          .options = options_of_search,
                          .set_defaults = set_defaults,

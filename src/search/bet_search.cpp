@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "base/precision_text.h"
@@ -70,13 +71,14 @@ std::string trial_text(const Trial& trial) {
   std::snprintf(
       text, sizeof(text),
       "training %u  plan %llu, %s  %s, %llu steps, fold %u  score %.5f  users %.3f of the "
-      "budget, %s %.3f of %.2f / %s %.3f of %.2f  largest size %u, %s  %.2f s",
+      "budget, %s %.3f of %.2f / %s %.3f of %.2f  largest size %u, %s%s  %.2f s",
       trial.iteration, static_cast<unsigned long long>(trial.candidate),
       std::string(strategy_name(trial.strategy)).c_str(), loss_text(trial.loss).c_str(),
       static_cast<unsigned long long>(trial.steps), trial.fold, trial.fitness, origin.user_share,
       std::string(family_name(origin.user_family)).c_str(), origin.user_shape, origin.user_kept,
       std::string(family_name(origin.item_family)).c_str(), origin.item_shape, origin.item_kept,
-      trial.sampled.plan.largest_size(), precision_text(origin.precision).c_str(), trial.seconds);
+      trial.sampled.plan.largest_size(), precision_text(origin.precision).c_str(),
+      origin.form == StoredForm::kVectors ? " vectors" : "", trial.seconds);
   return text;
 }
 
@@ -84,16 +86,16 @@ class Stopped {};
 
 class PlanSearch {
  public:
-  PlanSearch(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,
+  PlanSearch(std::span<const PlanSampler> samplers, RungTrainer& trainer, RunStore& store,
              const SearchOptions& options, const TrainingHooks& hooks,
              const std::function<void()>& has_plan)
-      : sampler_(sampler),
+      : samplers_(samplers),
         trainer_(trainer),
         store_(store),
         options_(options),
         hooks_(hooks),
         has_plan_(has_plan),
-        stored_(store.trials(sampler.shape())) {}
+        stored_(store.trials(samplers.front().shape())) {}
 
   SearchResult run() {
     try {
@@ -119,8 +121,10 @@ class PlanSearch {
   using Choices = std::vector<Choice>;
 
   void search() {
-    for (SampledPlan& rule : rule_plans(sampler_)) {
-      candidates_.push_back({std::move(rule), Strategy::kRule});
+    for (const PlanSampler& sampler : samplers_) {
+      for (SampledPlan& rule : rule_plans(sampler)) {
+        candidates_.push_back({std::move(rule), Strategy::kRule});
+      }
     }
     num_rules_ = candidates_.size();
     num_losses_ = trainer_.losses(candidates_.front().sampled.plan, 1).size();
@@ -140,11 +144,12 @@ class PlanSearch {
       fresh.clear();
       for (; made < last; ++made) {
         if (none_drawn || made % kDrawnOneIn == 0) {
-          add_fresh(sampler_.draw_any(options_.seed, made), Strategy::kRandom, fresh);
+          const PlanSampler& sampler = samplers_[made % samplers_.size()];
+          add_fresh(sampler.draw_any(options_.seed, made), Strategy::kRandom, fresh);
         } else {
-          const Choice& parent = parents[made % parents.size()];
-          add_fresh(sampler_.draw_near(candidates_[parent.number].sampled.origin, reach,
-                                       options_.seed, made),
+          const PlanOrigin& parent =
+              candidates_[parents[made % parents.size()].number].sampled.origin;
+          add_fresh(sampler_of(parent.form).draw_near(parent, reach, options_.seed, made),
                     Strategy::kNearBest, fresh);
         }
       }
@@ -168,7 +173,9 @@ class PlanSearch {
     for (last.fold = 1; last.fold < kFolds; ++last.fold) train(best, last);
   }
 
-  Choice first_choice(std::size_t number) const { return {number, trainer_.first_loss()}; }
+  Choice first_choice(std::size_t number) const {
+    return {number, trainer_.first_loss(candidates_[number].sampled.plan, few_data_)};
+  }
 
   // The first of them by all losses, the others by those that are best for it.
   void train_finalists(const Choices& finalists, const Rung& rung) {
@@ -193,8 +200,8 @@ class PlanSearch {
     const bool known = std::ranges::any_of(
         candidates_, [&](const Candidate& other) { return other.sampled.plan == sampled.plan; });
     if (known) return;
-    fresh.push_back(first_choice(candidates_.size()));
     candidates_.push_back({std::move(sampled), strategy});
+    fresh.push_back(first_choice(candidates_.size() - 1));
   }
 
   // The length that all rungs are parts of: that of the whole schedule, unless equal sizes overfit
@@ -350,16 +357,28 @@ class PlanSearch {
     return best;
   }
 
-  const TablePrecision& precision_of(const Choice& choice) const {
-    return candidates_[choice.number].sampled.plan.precision();
+  const PlanSampler& sampler_of(StoredForm form) const {
+    return *std::ranges::find(samplers_, form,
+                              [](const PlanSampler& sampler) { return sampler.limit().form; });
   }
 
-  bool has_precision(const Choices& choices, const TablePrecision& precision) const {
+  // What short trainings compare less well than sizes.
+  std::pair<TablePrecision, StoredForm> precision_of(const Choice& choice) const {
+    const SizePlan& plan = candidates_[choice.number].sampled.plan;
+    return {plan.precision(), plan.form()};
+  }
+
+  bool has_precision(const Choices& choices,
+                     const std::pair<TablePrecision, StoredForm>& precision) const {
     return std::ranges::any_of(
         choices, [&](const Choice& other) { return precision_of(other) == precision; });
   }
 
-  std::size_t num_precisions() const { return sampler_.limit().precisions.size(); }
+  std::size_t num_precisions() const {
+    std::size_t count = 0;
+    for (const PlanSampler& sampler : samplers_) count += sampler.limit().precisions.size();
+    return count;
+  }
   bool has_precisions() const { return num_precisions() > 1; }
 
   // The best of each of the best precisions: a short training tells less about the precision than
@@ -429,8 +448,8 @@ class PlanSearch {
     result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + num_rules_ +
                           options_.num_plans + most_middle_plans(options_, num_precisions()) +
                           num_last_trainings(options_, num_precisions(), num_losses_);
-    expected_ = static_cast<double>(
-        expected_steps(options_, trainer_.backbone(), num_precisions(), num_losses_, length));
+    expected_ = static_cast<double>(expected_steps(options_, trainer_.backbone(), num_rules_,
+                                                   num_precisions(), num_losses_, length));
   }
 
   // `more`: steps, in addition to those that are noted.
@@ -445,7 +464,7 @@ class PlanSearch {
         {"search", static_cast<double>(result_.steps) + more, expected_, best > 0 ? detail : ""});
   }
 
-  const PlanSampler& sampler_;
+  std::span<const PlanSampler> samplers_;
   RungTrainer& trainer_;
   RunStore& store_;
   const SearchOptions& options_;
@@ -468,19 +487,18 @@ class PlanSearch {
 }  // namespace
 
 std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
-                             std::size_t num_precisions, std::size_t num_losses,
-                             std::uint64_t length) {
-  const std::size_t num_rules = num_rule_plans(num_precisions, backbone.uses_graph);
+                             std::size_t num_rules, std::size_t num_precisions,
+                             std::size_t num_losses, std::uint64_t length) {
   return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
          most_middle_plans(options, num_precisions) * middle_steps(backbone, length) +
          num_last_trainings(options, num_precisions, num_losses) * last_steps(backbone, length);
 }
 
-SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,
-                          const SearchOptions& options, const TrainingHooks& hooks,
+SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,
+                          RunStore& store, const SearchOptions& options, const TrainingHooks& hooks,
                           const std::function<void()>& has_plan) {
   BET_CHECK(options.finalists > 0, "a search needs at least one finalist");
-  return PlanSearch(sampler, trainer, store, options, hooks, has_plan).run();
+  return PlanSearch(samplers, trainer, store, options, hooks, has_plan).run();
 }
 
 }  // namespace bet

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/plan_sampler.h"
@@ -32,10 +33,10 @@ struct SearchResult {
 };
 
 // How many steps a search makes whose trainings are best with `length` of them, for the progress
-// line; of the precisions and losses that it chooses among there are so many.
+// line; of the rules, and of the precisions and losses that it chooses among, there are so many.
 std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
-                             std::size_t num_precisions, std::size_t num_losses,
-                             std::uint64_t length);
+                             std::size_t num_rules, std::size_t num_precisions,
+                             std::size_t num_losses, std::uint64_t length);
 
 // Searches for the plan that is best when it is trained: successive halving over real trainings
 // (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained
@@ -48,8 +49,10 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 // Every training is stored before the next begins. Resumes from the trainings in `store`, to the
 // same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave
 // a plan.
-SearchResult search_plans(const PlanSampler& sampler, RungTrainer& trainer, RunStore& store,
-                          const SearchOptions& options, const TrainingHooks& hooks,
+//
+// `samplers`: at least one, of plans of one form each, for one table; the search chooses among all.
+SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,
+                          RunStore& store, const SearchOptions& options, const TrainingHooks& hooks,
                           const std::function<void()>& has_plan = {});
 
 }  // namespace bet

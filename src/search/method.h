@@ -42,13 +42,18 @@ struct MethodInput {
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
   StateFile state;                         // the file where a method keeps its own state
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
-  // As `params`, for methods whose plans come from a PlanSampler, which spends bytes to the last.
-  std::optional<PlanLimit> limit = {};
+  // As `params`, for methods whose plans come from a PlanSampler, which spends bytes to the last:
+  // by form, of those that there is a choice of; empty without a budget.
+  std::vector<PlanLimit> limits = {};
   RunFiles files = {};           // of the run, for what a method keeps in addition to `state`
   bool resumes = false;          // a run that was interrupted
   bool continue_search = false;  // resume a search that was cut short, not what follows it
   // Called once a stop would leave a plan to retrain; may be empty.
   std::function<void()> has_plan = {};
+
+  // A sampler of plans for each of the limits, which the method needs. The first is of the usual
+  // form.
+  std::vector<PlanSampler> samplers() const;
 
   // Of methods that measure plans one by one. Once retraining has begun the search is over, however
   // short it was cut: the state on disk belongs to the plans that were best then.
@@ -70,6 +75,7 @@ struct Proposal {
   // Of a method that measures plans one by one, all that it measured; empty for the others.
   std::vector<Trial> trials = {};
   std::vector<std::size_t> trial_of_plan = {};  // by plan: its index in `trials`
+  std::size_t length_trials = 0;                // the first ones, which found the length: bet
   std::uint64_t planned_trials = 0;             // that a search which is not cut short makes
   double own_seconds = 0;                       // SearchResult's
   double waited_seconds = 0;
@@ -94,8 +100,10 @@ struct MethodKind {
   // Measures plans one by one (Proposal::trials): stopped before the first, it has none to propose,
   // and a search that was cut short can be continued.
   bool by_trials = false;
-  bool chooses_loss = false;       // Proposal::loss, with --loss auto
-  bool chooses_precision = false;  // plans have several; else all have the first of the limit's
+  bool chooses_loss = false;  // Proposal::loss, with --loss auto
+  // Plans have several precisions and forms; else all have the first of the limits'.
+  bool chooses_precision = false;
+  bool fills = false;  // plans may grow until they spend all of a budget for the file
   Proposal (*propose)(const MethodInput& input) = nullptr;
   // Its rows of the table of options; null: it has none.
   std::vector<Option<MethodOptions>> (*options)() = nullptr;

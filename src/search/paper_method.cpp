@@ -76,7 +76,7 @@ Proposal propose(const MethodInput& input) {
                                       .selection = input.options.selection.value(),
                                       .seed = input.training.model.seed};
   const Frequencies frequencies = train_frequencies(input.split);
-  const PlanSampler sampler(input.shape, input.limit.value(), frequencies.users, frequencies.items);
+  const PlanSampler sampler = input.samplers().front();
   const ModelParameters theta = full.table.to(input.graph.device());
   const Schedule finetune =
       finetune_schedule(input.split.counts().train, input.options.finetune_epochs.value());

@@ -67,9 +67,10 @@ std::vector<LossOptions> RungTrainer::losses(const SizePlan& plan, std::uint64_t
   return {for_length(context_.model.losses_of(1)[0], context_.schedule.max_steps, steps)};
 }
 
-std::size_t RungTrainer::first_loss() const {
+std::size_t RungTrainer::first_loss(const SizePlan& plan, bool few_data) const {
   if (!choose_loss_) return 0;
-  return backbone().weights.empty() ? kTriedUsual : kTriedBpr;
+  if (!backbone().weights.empty()) return kTriedBpr;
+  return has_fast_loss(plan, backbone()) && !few_data ? kTriedFast : kTriedUsual;
 }
 
 std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, const Rung& rung,
@@ -101,8 +102,7 @@ std::size_t RungTrainer::group_size(std::span<const PlanAndLoss> trained) {
   std::size_t count = 0;
   for (const PlanAndLoss& one : trained) {
     columns += one.plan->width();
-    const bool is_alike = one.loss.kind == first.kind && one.loss.score == first.score;
-    if (count > 0 && (columns > kColumns || !is_alike)) break;
+    if (count > 0 && (columns > kColumns || !are_alike(one.loss, first))) break;
     ++count;
   }
   return count;
@@ -122,7 +122,11 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
   if (!backbone.weights.empty() || !schedule.linear) return training;
   const double factor = static_cast<double>(length) / static_cast<double>(steps);
   if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
-    training.loss.temperature /= std::max(1.0, factor / 2);
+    // A higher rate is as good as more steps: so many times fewer have to be made up for.
+    const double shorter = factor / loss.rate;
+    if (loss.rate == 1 || shorter >= 2) {
+      training.loss.temperature = loss.temperature / shorter / std::max(1.0, shorter / 2);
+    }
   } else if (loss.kind == LossKind::kBpr) {
     training.schedule.learning_rate *= factor;
   }

@@ -63,8 +63,10 @@ class RungTrainer {
   // The losses of a whole training of `steps` steps that a plan may have, and which of them
   // compares plans before their best is known: the usual one, or BPR where the backbone has dense
   // weights, since it ranks plans there as their best loss does and depends on no temperature.
+  // Quantised plans are compared at the higher rate, where data are not few: in short trainings at
+  // the usual one few bits lag behind.
   std::vector<LossOptions> losses(const SizePlan& plan, std::uint64_t steps) const;
-  std::size_t first_loss() const;
+  std::size_t first_loss(const SizePlan& plan, bool few_data) const;
 
   // Scores, trained side by side; `length` is the best length of a whole training, which shorter
   // rungs imitate. Empty if hooks.stop ended it.

@@ -83,9 +83,9 @@ void Connection::read() {
   }
 }
 
-void Connection::answer(const HttpResponse& response, bool close) {
+void Connection::answer(const HttpResponse& response, bool close, std::string_view more_headers) {
   keep_alive_ = keep_alive_ && !close && !has_failed();
-  out_ = response_bytes(response, keep_alive_, head_only_);
+  out_ = response_bytes(response, keep_alive_, head_only_, more_headers);
   sent_ = 0;
   abandoned.reset();
   enter(Phase::kWriting);

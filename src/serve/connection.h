@@ -52,12 +52,14 @@ class Connection {
   void read();
   void write();
   // Begins to write. Keeps the connection afterwards if the request asked for it and not `close`.
-  void answer(const HttpResponse& response, bool close);
+  void answer(const HttpResponse& response, bool close, std::string_view more_headers = {});
 
   // Set while a worker has the request; becomes true when nobody waits for the answer any more. Two
   // owners: the connection and the worker's job.
   std::shared_ptr<std::atomic<bool>> abandoned;
   Clock::time_point asked_at{};  // when the request was complete
+  // The request that is being answered, for the access log; empty where none is kept.
+  std::string method, path, request_id;
 
  private:
   void enter(Phase phase);

@@ -1,19 +1,18 @@
 #include "serve/handlers.h"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <exception>
-#include <initializer_list>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "serve/answer.h"
-#include "serve/batch_request.h"
-#include "serve/limits.h"
+#include "serve/answer_options.h"
+#include "serve/arguments.h"
 #include "serve/model_json.h"
+#include "serve/openapi.h"
 #include "serve/page.h"
-#include "serve/query.h"
 
 namespace bet {
 namespace {
@@ -22,8 +21,10 @@ using Json = nlohmann::ordered_json;
 
 struct Context {
   const HttpRequest& request;
-  const Model& model;
+  const ModelWithLists& served;
   const Metrics& metrics;
+
+  const Model& model() const { return *served.model; }
 };
 
 HttpResponse json_response(const Json& json) {
@@ -32,88 +33,153 @@ HttpResponse json_response(const Json& json) {
   return response;
 }
 
-// The request's parameters. Throws on one that the route does not take.
-QueryParameters parameters(const HttpRequest& request,
-                           std::initializer_list<std::string_view> taken) {
-  QueryParameters query = parse_query(request.query);
-  for (const auto& [name, value] : query) {
-    BET_CHECK(std::find(taken.begin(), taken.end(), name) != taken.end(), "unknown parameter ",
-              in_quotes(name));
+using Type = Parameter::Type;
+constexpr std::size_t kMaxBatch = 100;         // of a batch
+constexpr std::size_t kMaxItems = 1'000;       // of a list in a request
+constexpr std::size_t kMaxListLength = 1'000;  // of an answer
+
+constexpr Parameter kUser = {"user", Type::kText, 0, true, "a user in the model file"};
+constexpr Parameter kUsers = {"users", Type::kTexts, kMaxBatch, false, "users in the model file"};
+constexpr Parameter kItem = {"item", Type::kText, 0, true, "an item in the model file"};
+constexpr Parameter kGiven = {"items", Type::kTexts, kMaxItems, false,
+                              "items that somebody who is not in the file has"};
+constexpr Parameter kK = {"k", Type::kInteger, kMaxListLength, false, "how many items; 10"};
+constexpr Parameter kOnly = {"only", Type::kTexts, kMaxItems, false,
+                             "items that the answer is chosen from"};
+constexpr Parameter kOnlyList = {"only_list", Type::kText, 0, false,
+                                 "the same by the name of a list that the server has loaded"};
+constexpr Parameter kExclude = {"exclude", Type::kTexts, kMaxItems, false,
+                                "items that are not wanted"};
+constexpr Parameter kMinScore = {"min_score", Type::kNumber, 0, false, "the least score"};
+constexpr Parameter kIncludeSeen = {"include_seen", Type::kFlag, 0, false,
+                                    "also items that the user had in training, or that were given"};
+
+constexpr Parameter kMissing = {
+    "missing", Type::kText, 0, false,
+    "what an unknown user gets, or somebody with unknown items alone: error or popular"};
+
+AnswerOptions answer_options(const Arguments& arguments) {
+  AnswerOptions options;
+  options.k = arguments.integer("k").value_or(options.k);
+  if (arguments.has("only")) options.only = arguments.texts("only");
+  options.only_list = arguments.text("only_list");
+  options.exclude = arguments.texts("exclude");
+  options.min_score = arguments.number("min_score");
+  options.include_seen = arguments.flag("include_seen");
+  if (arguments.has("missing")) {
+    const std::string missing = arguments.text("missing");
+    BET_CHECK(missing == "error" || missing == "popular", "missing is ", in_quotes(missing),
+              ", not error or popular");
+    if (missing == "popular") options.missing = Missing::kPopular;
   }
-  return query;
+  return options;
 }
 
-const std::string& needed(const QueryParameters& query, std::string_view name) {
-  const auto found = query.find(name);
-  BET_CHECK(found != query.end(), "parameter ", name, " is missing");
-  return found->second;
-}
-
-std::uint64_t number(const QueryParameters& query, std::string_view name, std::uint64_t otherwise) {
-  const auto found = query.find(name);
-  if (found == query.end()) return otherwise;
-  const std::string& text = found->second;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  BET_CHECK(error == std::errc() && end == text.data() + text.size(), name, " is ", in_quotes(text),
-            ", expected a non-negative integer");
-  return value;
-}
-
-std::size_t wanted_k(const QueryParameters& query) { return checked_k(number(query, "k", 10)); }
-
-HttpResponse get_recommend(const Context& context) {
-  const QueryParameters query = parameters(context.request, {"user", "k", "with_seen"});
-  const std::uint64_t with_seen = number(query, "with_seen", 0);
-  BET_CHECK(with_seen <= 1, "with_seen is ", with_seen, ", not 0 or 1");
-  return json_response(user_answer(context.model, needed(query, "user"), wanted_k(query),
-                                   with_seen == 1 ? Model::Seen::kKeep : Model::Seen::kLeaveOut));
-}
-
-HttpResponse post_recommend(const Context& context) {
-  parameters(context.request, {});
-  const BatchRequest batch = parse_batch_request(context.request.body);
-  if (!batch.items.empty()) {
-    return json_response(items_answer(context.model, batch.items, batch.k));
-  }
+// {"answers": [..]} with entry(id) for each, unless the time is up. `what` the ids are, for errors.
+template <typename Entry>
+HttpResponse batch(const Context& context, std::string_view what,
+                   const std::vector<std::string>& ids, const Entry& entry) {
   Json answers = Json::array();
-  for (const std::string& user : batch.users) {
+  for (const std::string& id : ids) {
     if (std::chrono::steady_clock::now() > context.request.deadline) {
-      return error_response(503, str_cat("no time left after ", answers.size(), " of ",
-                                         batch.users.size(), " users"));
+      return error_response(
+          503, str_cat("no time left after ", answers.size(), " of ", ids.size(), ' ', what));
     }
-    answers.push_back(batch_entry(context.model, user, batch.k,
-                                  batch.with_seen ? Model::Seen::kKeep : Model::Seen::kLeaveOut));
+    answers.push_back(entry(id));
   }
   return json_response({{"answers", std::move(answers)}});
 }
 
-HttpResponse get_similar(const Context& context) {
-  const QueryParameters query = parameters(context.request, {"item", "k"});
-  return json_response(similar_answer(context.model, needed(query, "item"), wanted_k(query)));
+constexpr std::array kGetRecommend = {kUser,    kK,        kOnly,        kOnlyList,
+                                      kExclude, kMinScore, kIncludeSeen, kMissing};
+HttpResponse get_recommend(const Context& context) {
+  const Arguments arguments = Arguments::of_query(context.request.query, kGetRecommend);
+  const AnswerOptions options = answer_options(arguments);
+  const AnswerFilter filter(options, context.served);
+  return json_response(user_answer(context.model(), arguments.text("user"), options.k, filter.get(),
+                                   options.missing));
 }
 
+constexpr std::array kPostRecommend = {kUsers,   kGiven,    kK,           kOnly,   kOnlyList,
+                                       kExclude, kMinScore, kIncludeSeen, kMissing};
+HttpResponse post_recommend(const Context& context) {
+  Arguments::of_query(context.request.query, {});
+  const Arguments arguments = Arguments::of_body(context.request.body, kPostRecommend);
+  const std::vector<std::string> users = arguments.texts("users");
+  const std::vector<std::string> items = arguments.texts("items");
+  BET_CHECK(users.empty() != items.empty(),
+            "the body: give either users or items, as a list that is not empty");
+  const AnswerOptions options = answer_options(arguments);
+  const AnswerFilter filter(options, context.served);
+  if (!items.empty()) {
+    return json_response(
+        items_answer(context.model(), items, options.k, filter.get(), options.missing));
+  }
+  return batch(context, "users", users, [&](const std::string& user) {
+    return batch_entry(context.model(), user, options.k, filter.get(), options.missing);
+  });
+}
+
+constexpr std::array kGetSimilar = {kItem, kK, kOnly, kOnlyList, kExclude, kMinScore};
+HttpResponse get_similar(const Context& context) {
+  const Arguments arguments = Arguments::of_query(context.request.query, kGetSimilar);
+  const AnswerOptions options = answer_options(arguments);
+  const AnswerFilter filter(options, context.served);
+  return json_response(
+      similar_answer(context.model(), arguments.text("item"), options.k, filter.get()));
+}
+
+constexpr Parameter kItems = {"items", Type::kTexts, kMaxBatch, true, "items in the model file"};
+constexpr std::array kPostSimilar = {kItems, kK, kOnly, kOnlyList, kExclude, kMinScore};
+HttpResponse post_similar(const Context& context) {
+  Arguments::of_query(context.request.query, {});
+  const Arguments arguments = Arguments::of_body(context.request.body, kPostSimilar);
+  const AnswerOptions options = answer_options(arguments);
+  const AnswerFilter filter(options, context.served);
+  return batch(context, "items", arguments.texts("items"), [&](const std::string& item) {
+    return similar_entry(context.model(), item, options.k, filter.get());
+  });
+}
+
+constexpr std::array kGetScore = {kUser, kItem};
+HttpResponse get_score(const Context& context) {
+  const Arguments arguments = Arguments::of_query(context.request.query, kGetScore);
+  const std::string user = arguments.text("user");
+  const std::string item = arguments.text("item");
+  return json_response(
+      {{"user", user}, {"item", item}, {"score", context.model().score(user, item)}});
+}
+
+constexpr std::array<Parameter, 2> kPostScore = {
+    {kUser, {"items", Type::kTexts, kMaxItems, true, "items to be scored"}}};
+HttpResponse post_score(const Context& context) {
+  Arguments::of_query(context.request.query, {});
+  const Arguments arguments = Arguments::of_body(context.request.body, kPostScore);
+  return json_response(
+      scores_answer(context.model(), arguments.text("user"), arguments.texts("items")));
+}
+
+constexpr std::array kGetSeen = {kUser};
 HttpResponse get_seen(const Context& context) {
-  const QueryParameters query = parameters(context.request, {"user"});
-  const std::string& user = needed(query, "user");
+  const std::string user = Arguments::of_query(context.request.query, kGetSeen).text("user");
   Json items = Json::array();
-  for (const std::string_view item : context.model.seen_items(user)) {
+  for (const std::string_view item : context.model().seen_items(user)) {
     items.push_back(std::string(item));
   }
   return json_response({{"user", user}, {"items", std::move(items)}});
 }
 
+constexpr std::array<Parameter, 2> kGetUsers = {
+    {{"prefix", Type::kText, 0, false, "how the ids begin"},
+     {"limit", Type::kInteger, kMaxListLength, false, "how many ids; 20"}}};
 HttpResponse get_users(const Context& context) {
-  const QueryParameters query = parameters(context.request, {"prefix", "limit"});
-  const std::uint64_t limit = number(query, "limit", 20);
-  BET_CHECK(limit >= 1 && limit <= kMaxListLength, "limit is ", limit, ", not 1 to ",
-            kMaxListLength);
-  const auto found = query.find("prefix");
-  const std::string_view prefix = found == query.end() ? std::string_view() : found->second;
+  const Arguments arguments = Arguments::of_query(context.request.query, kGetUsers);
+  const std::size_t limit = arguments.integer("limit").value_or(20);
+  const std::string prefix = arguments.text("prefix");
   Json users = Json::array();
   std::uint64_t total = 0;
-  for (std::uint32_t row = 0; row < context.model.num_users(); ++row) {
-    const std::string_view user = context.model.user_id(row);
+  for (std::uint32_t row = 0; row < context.model().num_users(); ++row) {
+    const std::string_view user = context.model().user_id(row);
     if (!user.starts_with(prefix)) continue;
     if (++total <= limit) users.push_back(std::string(user));
   }
@@ -121,20 +187,20 @@ HttpResponse get_users(const Context& context) {
 }
 
 HttpResponse get_model(const Context& context) {
-  parameters(context.request, {});
-  return json_response(model_json(context.model));
+  Arguments::of_query(context.request.query, {});
+  return json_response(model_json(context.model()));
 }
 
 HttpResponse get_healthz(const Context& context) {
-  parameters(context.request, {});
+  Arguments::of_query(context.request.query, {});
   return json_response({{"status", "ok"}});
 }
 
 HttpResponse get_metrics(const Context& context) {
-  parameters(context.request, {});
+  Arguments::of_query(context.request.query, {});
   HttpResponse response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-  response.body = context.metrics.text(context.model.summary().file_bytes);
+  response.body = context.metrics.text(context.model().summary().file_bytes);
   return response;
 }
 
@@ -147,25 +213,63 @@ HttpResponse get_page(const Context& /*context*/) {
   return response;
 }
 
+HttpResponse get_openapi(const Context& context);
+
 using Handler = HttpResponse (*)(const Context&);
+
+struct Operation {
+  Handler handler = nullptr;  // null: there is none
+  std::string_view summary;
+  std::span<const Parameter> parameters;
+  std::string_view answer;  // as OperationText has it
+};
 
 struct Route {
   std::string_view path;
-  Handler get;
-  Handler post;  // null if there is none
-  bool quick;
+  bool is_quick;
+  Operation get;
+  Operation post;
 };
 
-constexpr std::array<Route, 8> kRoutes = {{
-    {"/", get_page, nullptr, true},
-    {"/recommend", get_recommend, post_recommend, false},
-    {"/similar", get_similar, nullptr, false},
-    {"/seen", get_seen, nullptr, false},
-    {"/users", get_users, nullptr, false},
-    {"/model", get_model, nullptr, false},
-    {"/healthz", get_healthz, nullptr, true},
-    {"/metrics", get_metrics, nullptr, true},
+constexpr std::array<Route, 10> kRoutes = {{
+    {"/", true, {get_page, "a page to explore the model", {}, "text/html"}, {}},
+    {"/recommend",
+     false,
+     {get_recommend, "the best items for a user", kGetRecommend, "UserAnswer"},
+     {post_recommend, "the best items for several users, or for somebody who has some items",
+      kPostRecommend, "Recommendations"}},
+    {"/similar",
+     false,
+     {get_similar, "the items most similar to one", kGetSimilar, "SimilarItems"},
+     {post_similar, "the items most similar to each of several", kPostSimilar, "SimilarBatch"}},
+    {"/score",
+     false,
+     {get_score, "the score of an item for a user", kGetScore, "Score"},
+     {post_score, "the scores of several items for a user", kPostScore, "Scores"}},
+    {"/seen",
+     false,
+     {get_seen, "the items that a user had in training", kGetSeen, "SeenItems"},
+     {}},
+    {"/users", false, {get_users, "the users of the file", kGetUsers, "Users"}, {}},
+    {"/model", false, {get_model, "what the model file is", {}, "Object"}, {}},
+    {"/healthz", true, {get_healthz, "whether the server answers", {}, "Health"}, {}},
+    {"/metrics", true, {get_metrics, "counters for Prometheus", {}, "text/plain"}, {}},
+    {"/openapi.json", true, {get_openapi, "this description", {}, "Object"}, {}},
 }};
+
+HttpResponse get_openapi(const Context& context) {
+  Arguments::of_query(context.request.query, {});
+  std::vector<OperationText> operations;
+  for (const Route& route : kRoutes) {
+    for (const auto& [method, operation] :
+         {std::pair("get", &route.get), std::pair("post", &route.post)}) {
+      if (operation->handler == nullptr) continue;
+      operations.push_back(
+          {route.path, method, operation->summary, operation->parameters, operation->answer});
+    }
+  }
+  return json_response(openapi_json(operations));
+}
 
 const Route* find_route(std::string_view path) {
   for (const Route& route : kRoutes) {
@@ -180,11 +284,20 @@ HttpResponse no_route(std::string_view path) {
   return error_response(404, str_cat("unknown path ", in_quotes(path), "; known paths: ", paths));
 }
 
+HttpResponse no_token(const HttpRequest& request) {
+  HttpResponse response = error_response(401, request.authorization.empty()
+                                                  ? "a token is needed: Authorization: Bearer TOKEN"
+                                                  : "the token is wrong");
+  response.headers = "WWW-Authenticate: Bearer\r\n";
+  return response;
+}
+
 HttpResponse answer_by(const Route& route, const Context& context) {
   const std::string& method = context.request.method;
-  if (method == "GET" || method == "HEAD") return route.get(context);
-  if (method == "POST" && route.post != nullptr) return route.post(context);
-  const std::string_view allowed = route.post != nullptr ? "GET, HEAD, POST" : "GET, HEAD";
+  if (method == "GET" || method == "HEAD") return route.get.handler(context);
+  const bool takes_post = route.post.handler != nullptr;
+  if (method == "POST" && takes_post) return route.post.handler(context);
+  const std::string_view allowed = takes_post ? "GET, HEAD, POST" : "GET, HEAD";
   HttpResponse response = error_response(
       405, str_cat(in_quotes(method), " is not allowed for ", route.path, "; allowed: ", allowed));
   response.headers = str_cat("Allow: ", allowed, "\r\n");
@@ -207,13 +320,18 @@ int status_of(ErrorKind kind) {
 
 }  // namespace
 
+bool Handlers::is_allowed(const HttpRequest& request) const {
+  return !token_ || request.path == "/healthz" || token_->allows(request.authorization);
+}
+
 HttpResponse Handlers::answer(const HttpRequest& request) const {
+  if (!is_allowed(request)) return no_token(request);
   const Route* const route = find_route(request.path);
   if (route == nullptr) return no_route(request.path);
   HttpResponse response;
   try {
-    const std::shared_ptr<const Model> model = models_();
-    response = answer_by(*route, {request, *model, metrics_});
+    const std::shared_ptr<const ModelWithLists> served = models_();
+    response = answer_by(*route, {request, *served, metrics_});
   } catch (const Error& error) {
     response = error_response(status_of(error.kind()), error.what());
   } catch (const std::exception& error) {  // no memory
@@ -225,7 +343,7 @@ HttpResponse Handlers::answer(const HttpRequest& request) const {
 
 bool Handlers::is_quick(const HttpRequest& request) const {
   const Route* const route = find_route(request.path);
-  return route == nullptr || route->quick;
+  return !is_allowed(request) || route == nullptr || route->is_quick;
 }
 
 }  // namespace bet

@@ -2,10 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
-#include "bet/model.h"
+#include "serve/bearer_token.h"
 #include "serve/http_application.h"
 #include "serve/metrics.h"
+#include "serve/served_model.h"
 
 namespace bet {
 
@@ -14,18 +17,22 @@ namespace bet {
 class Handlers : public HttpApplication {
  public:
   // Called once for each request, which keeps the model until it is answered.
-  using ModelSource = std::function<std::shared_ptr<const Model>()>;
+  using ModelSource = std::function<std::shared_ptr<const ModelWithLists>()>;
 
-  // The metrics must outlive this.
-  Handlers(ModelSource models, const Metrics& metrics)
-      : models_(std::move(models)), metrics_(metrics) {}
+  // The metrics must outlive this. With a token, requests without it get 401, on all paths but
+  // /healthz.
+  Handlers(ModelSource models, const Metrics& metrics, std::optional<BearerToken> token = {})
+      : models_(std::move(models)), metrics_(metrics), token_(std::move(token)) {}
 
   HttpResponse answer(const HttpRequest& request) const override;
   bool is_quick(const HttpRequest& request) const override;
 
  private:
+  bool is_allowed(const HttpRequest& request) const;
+
   ModelSource models_;
   const Metrics& metrics_;
+  std::optional<BearerToken> token_;
 };
 
 }  // namespace bet

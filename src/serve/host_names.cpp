@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 namespace bet {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Unreserved characters, sub-delims and '%' of RFC 3986: what a name is made of.
 bool is_name_char(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+  return is_digit(c) || is_letter(c) ||
          (c != '\0' && std::string_view("-._~%!$&'()*+,;=").find(c) != std::string_view::npos);
 }
 

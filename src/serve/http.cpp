@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,14 +22,35 @@ namespace {
 
 struct HttpCommand {
   std::string model;
+  std::vector<std::string> lists;  // "NAME=FILE"
+  std::string token_file;          // empty: there is no token
+  std::string log = "text";
   HttpOptions http;
   std::size_t threads = 0;  // one per core
   double timeout_seconds = 10;
 };
 
-std::string described(const std::string& path, const Model& model) {
-  return str_cat(path, " (", model.num_users(), " users, ", model.num_items(), " items, ",
-                 model.summary().file_bytes, " bytes)");
+std::string described(const std::string& path, const ModelWithLists& served) {
+  const Model& model = *served.model;
+  std::string text = str_cat(path, " (", model.num_users(), " users, ", model.num_items(),
+                             " items, ", model.summary().file_bytes, " bytes)");
+  for (const auto& [name, set] : served.lists) {
+    text += str_cat(", list ", in_quotes(name), " (", set.size(), " items)");
+  }
+  return text;
+}
+
+// NAME=FILE each.
+std::map<std::string, std::string> list_files(const std::vector<std::string>& lists) {
+  std::map<std::string, std::string> files;
+  for (const std::string& list : lists) {
+    const std::size_t equals = list.find('=');
+    BET_CHECK(equals != std::string::npos && equals > 0 && equals + 1 < list.size(), "--list ",
+              in_quotes(list), ": expected NAME=FILE");
+    const bool is_new = files.emplace(list.substr(0, equals), list.substr(equals + 1)).second;
+    BET_CHECK(is_new, "--list ", in_quotes(list), ": there are two lists of this name");
+  }
+  return files;
 }
 
 sigset_t our_signals() {
@@ -42,20 +65,26 @@ void serve(const HttpCommand& command) {
   const sigset_t signals = our_signals();
   BET_CHECK(::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "cannot block signals");
   std::signal(SIGPIPE, SIG_IGN);  // the reader of stderr may go away without ending the server
-  LogLines log(STDERR_FILENO);
+  const bool json = command.log == "json";
+  LogLines log(STDERR_FILENO, json ? LogLines::Form::kJson : LogLines::Form::kText);
   Metrics metrics;
   const std::string path = model_path(command.model);
-  ServedModel model(path, [&](const std::string& error) {
+  ServedModel model({path, list_files(command.lists)}, [&](const std::string& error) {
     metrics.count_reload(error.empty());
     log.add(error.empty() ? "reloaded " + described(path, *model.current())
                           : error + "; still serving the previous model");
   });
-  const Handlers handlers([&] { return model.current(); }, metrics);
-  HttpServer server(command.http, handlers, metrics);
+  std::optional<BearerToken> token;
+  if (!command.token_file.empty()) token = BearerToken::read(command.token_file);
+  const Handlers handlers([&] { return model.current(); }, metrics, token);
+  HttpOptions options = command.http;
+  if (json) options.on_answer = [&](const AccessEntry& entry) { log.add(entry); };
+  HttpServer server(options, handlers, metrics);
   log.add(str_cat("http://", server.address(), " serves ", described(path, *model.current())));
   if (!server.is_loopback()) {
-    log.add(str_cat(server.address(),
-                    " can be reached from other machines, and there is no authentication"));
+    log.add(
+        str_cat(server.address(), " can be reached from other machines, and ",
+                token ? "the token is not encrypted on its way" : "there is no authentication"));
   }
   for (;;) {
     int signal = 0;
@@ -76,6 +105,11 @@ void add_http(CLI::App& app) {
   HttpOptions& http = options->http;
   command.add_option("MODEL", options->model, str_cat(kModelHelp, "; SIGHUP reloads it"))
       ->required();
+  command
+      .add_option("--list", options->lists,
+                  "NAME=FILE: a list of items, one id a line, for only_list=NAME; repeatable; "
+                  "SIGHUP reloads it")
+      ->allow_extra_args(false);
   command.add_option("--port", http.port, "port to listen on; 0: any free one")->required();
   command.add_option("--host", http.host, "name or address to listen on")->capture_default_str();
   command
@@ -84,6 +118,14 @@ void add_http(CLI::App& app) {
           "host of requests to answer, besides loopback ones; repeatable; without it, a server "
           "on loopback answers for no other host and one elsewhere for all")
       ->allow_extra_args(false);
+  command.add_option("--token-file", options->token_file,
+                     "a file with a token that requests must have (Authorization: Bearer TOKEN), "
+                     "on all paths but /healthz");
+  command
+      .add_option("--log", options->log,
+                  "text: messages alone; json: messages and a line for every request, with its id")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   command
       .add_option("--threads", options->threads, "threads that answer requests; 0: one per core")
       ->check(CLI::Range(0, 256))

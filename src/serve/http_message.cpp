@@ -10,9 +10,10 @@
 namespace bet {
 namespace {
 
-constexpr std::array<std::pair<int, std::string_view>, 14> kStatusWords = {{
+constexpr std::array<std::pair<int, std::string_view>, 15> kStatusWords = {{
     {200, "OK"},
     {400, "Bad Request"},
+    {401, "Unauthorized"},
     {404, "Not Found"},
     {405, "Method Not Allowed"},
     {408, "Request Timeout"},
@@ -57,13 +58,14 @@ std::string_view status_words(int status) {
   return "Error";
 }
 
-std::string response_bytes(const HttpResponse& response, bool keep_alive, bool head_only) {
+std::string response_bytes(const HttpResponse& response, bool keep_alive, bool head_only,
+                           std::string_view more_headers) {
   std::string bytes = str_cat(
       "HTTP/1.1 ", response.status, ' ', status_words(response.status),
       "\r\nDate: ", http_date(std::time(nullptr)), "\r\nContent-Type: ", response.content_type,
       "\r\nContent-Length: ", response.body.size(),
       "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n", response.headers,
-      "Connection: ", keep_alive ? "keep-alive" : "close", "\r\n\r\n");
+      more_headers, "Connection: ", keep_alive ? "keep-alive" : "close", "\r\n\r\n");
   if (!head_only) bytes += response.body;
   return bytes;
 }

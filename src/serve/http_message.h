@@ -16,6 +16,8 @@ struct HttpRequest {
   // The authority of the target where it has one ("http://host:port/path"), or else the Host field,
   // which only requests of HTTP/1.0 may lack.
   std::optional<std::string> host;
+  std::string authorization;  // the field's value; empty: there is none
+  std::string request_id;     // X-Request-Id as given; empty: there is none
   std::string body;
   bool keep_alive = true;
   // After this nobody waits for the answer.
@@ -39,7 +41,9 @@ HttpResponse error_response(int status, std::string_view text);
 // The reason phrase of a status; "Error" for one that is never sent.
 std::string_view status_words(int status);
 
-// The bytes to send: status line, headers, and the body unless `head_only`.
-std::string response_bytes(const HttpResponse& response, bool keep_alive, bool head_only);
+// The bytes to send: status line, headers, and the body unless `head_only`. `more_headers`: further
+// lines, each with its CRLF.
+std::string response_bytes(const HttpResponse& response, bool keep_alive, bool head_only,
+                           std::string_view more_headers = {});
 
 }  // namespace bet

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "serve/host_names.h"
 
@@ -20,8 +21,6 @@ template <typename... Parts>
   throw Refusal{status, str_cat(std::forward<Parts>(parts)...)};
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_token_char(char c) {
   return is_digit(c) || is_letter(c) ||
          (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
@@ -202,6 +201,11 @@ void RequestParser::read_known_field(std::string_view name, std::string_view val
     has_encoding_ = true;
   } else if (same_word(name, "Connection")) {
     read_connection(value);
+  } else if (same_word(name, "Authorization")) {
+    if (!request_.authorization.empty()) refuse(400, "more than one Authorization field");
+    request_.authorization = value;
+  } else if (same_word(name, "X-Request-Id")) {
+    request_.request_id = value;
   } else if (same_word(name, "Expect")) {
     if (!same_word(value, "100-continue")) refuse(417, "unsupported Expect: ", in_quotes(value));
     expects_continue_ = true;

@@ -211,6 +211,11 @@ class HttpServer::Loop {
 
   void serve(std::uint64_t key, Connection& connection) {
     const auto request = std::make_shared<const HttpRequest>(connection.take_request());
+    if (options_.on_answer) {
+      connection.method = request->method;
+      connection.path = request->path;
+      connection.request_id = request->request_id;
+    }
     if (!hosts_.allows(request->host)) return reply(connection, wrong_host(request->host));
     if (application_.is_quick(*request)) return reply(connection, application_.answer(*request));
     const auto abandoned = std::make_shared<std::atomic<bool>>(false);
@@ -238,7 +243,18 @@ class HttpServer::Loop {
   void reply(Connection& connection, const HttpResponse& response) {
     const std::chrono::duration<double> time = Clock::now() - connection.asked_at;
     metrics_.count_request(response.route, response.status, time.count());
-    connection.answer(response, stop_ != Stop::kNo);
+    answer(connection, response, time.count(), stop_ != Stop::kNo);
+  }
+
+  void answer(Connection& connection, const HttpResponse& response, double seconds, bool close) {
+    if (!options_.on_answer) return connection.answer(response, close);
+    const std::string id = request_id(connection.request_id);
+    connection.answer(response, close, str_cat("X-Request-Id: ", id, "\r\n"));
+    options_.on_answer(
+        {id, connection.method, connection.path, response.status, response.body.size(), seconds});
+    connection.method.clear();
+    connection.path.clear();
+    connection.request_id.clear();
   }
 
   // Takes the answers of workers, and the wish to stop.
@@ -415,7 +431,7 @@ class HttpServer::Loop {
         error_response(408, str_cat("the request did not arrive within ",
                                     std::chrono::duration<double>(options_.timeout).count(), " s"));
     metrics_.count_request(response.route, response.status, 0);
-    connection.answer(response, true);
+    answer(connection, response, 0, true);
     advance(key, connection);
   }
 

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "serve/access_log.h"
 #include "serve/http_application.h"
 #include "serve/metrics.h"
 
@@ -23,6 +25,9 @@ struct HttpOptions {
   std::chrono::milliseconds timeout{10'000};
   // Hosts of requests that are answered (host_names.h); others get 421.
   std::vector<std::string> allowed_hosts;
+  // Called on the network thread for every answer, if set; must not block. Answers then have an
+  // X-Request-Id.
+  std::function<void(const AccessEntry&)> on_answer;
 };
 
 // An HTTP/1.1 server: one thread owns the connections and waits for all of them at once, so that

@@ -49,7 +49,7 @@ void print_facts(const Json& facts, const std::string& precision) {
   }
 }
 
-void print_text(const Json& json) {
+void print_facts(const Json& json) {
   const auto text = [&](const char* key) { return json[key].get<std::string>(); };
   std::printf("%s, %s, %s layout, served %s%s\n", text("backbone").c_str(),
               precision_text(json).c_str(), text("layout").c_str(),
@@ -91,7 +91,7 @@ void add_inspect(CLI::App& app) {
     if (options->json) {
       std::puts(json_text(json).c_str());
     } else {
-      print_text(json);
+      print_facts(json);
     }
   });
 }

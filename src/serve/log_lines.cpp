@@ -41,11 +41,13 @@ void write_all(int descriptor, std::string_view bytes) {
 }
 
 // Needs no memory.
-void write_dropped(int descriptor, std::uint64_t count) {
+void write_dropped(int descriptor, std::uint64_t count, LogLines::Form form) {
   std::array<char, 80> line{};
-  const int length = std::snprintf(line.data(), line.size(),
-                                   "bet-serve: %llu lines of the log were dropped here\n",
-                                   static_cast<unsigned long long>(count));
+  const char* const format = form == LogLines::Form::kText
+                                 ? "bet-serve: %llu lines of the log were dropped here\n"
+                                 : "{\"message\":\"%llu lines of the log were dropped here\"}\n";
+  const int length =
+      std::snprintf(line.data(), line.size(), format, static_cast<unsigned long long>(count));
   write_all(descriptor, {line.data(), static_cast<std::size_t>(length)});
 }
 
@@ -58,6 +60,7 @@ struct LogLines::State {
   std::uint64_t num_dropped = 0;
   bool is_writing = false;
   bool ends = false;
+  Form form = Form::kText;
 
   bool is_done() const { return waiting.empty() && num_dropped == 0 && !is_writing; }
 
@@ -73,7 +76,7 @@ struct LogLines::State {
       is_writing = true;
       lock.unlock();
       for (const std::string& line : lines) write_all(descriptor, line);
-      if (dropped > 0) write_dropped(descriptor, dropped);
+      if (dropped > 0) write_dropped(descriptor, dropped, form);
       lock.lock();
       is_writing = false;
       changed.notify_all();
@@ -81,7 +84,8 @@ struct LogLines::State {
   }
 };
 
-LogLines::LogLines(int descriptor) : state_(std::make_shared<State>()) {
+LogLines::LogLines(int descriptor, Form form) : form_(form), state_(std::make_shared<State>()) {
+  state_->form = form;
   std::vector<std::string> lines;
   lines.reserve(kMaxWaiting);
   state_->waiting.reserve(kMaxWaiting);
@@ -98,10 +102,21 @@ LogLines::~LogLines() {
 }
 
 void LogLines::add(const std::string& text) noexcept {
+  add_line([&] {
+    return form_ == Form::kText ? str_cat("bet-serve: ", text, '\n') : message_line(text);
+  });
+}
+
+void LogLines::add(const AccessEntry& entry) noexcept {
+  add_line([&] { return access_line(entry); });
+}
+
+template <typename Line>
+void LogLines::add_line(const Line& line) noexcept {
   const std::lock_guard lock(state_->mutex);
   try {
     if (state_->waiting.size() < kMaxWaiting) {
-      state_->waiting.push_back(str_cat("bet-serve: ", text, '\n'));
+      state_->waiting.push_back(line());
     } else {
       ++state_->num_dropped;
     }

@@ -31,19 +31,17 @@ std::string decoded(std::string_view text) {
 
 }  // namespace
 
-QueryParameters parse_query(std::string_view text) {
-  QueryParameters query;
+std::vector<std::pair<std::string, std::string>> parse_query(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> query;
   while (!text.empty()) {
     const std::size_t end = text.find('&');
     const std::string_view field = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (field.empty()) continue;
     const std::size_t equals = field.find('=');
-    std::string name = decoded(field.substr(0, equals));
-    std::string value =
-        equals == std::string_view::npos ? std::string() : decoded(field.substr(equals + 1));
-    const bool is_new = query.emplace(name, std::move(value)).second;
-    BET_CHECK(is_new, "parameter ", in_quotes(name), " is given twice");
+    query.emplace_back(decoded(field.substr(0, equals)), equals == std::string_view::npos
+                                                             ? std::string()
+                                                             : decoded(field.substr(equals + 1)));
   }
   return query;
 }

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bet {
 
-// By name.
-using QueryParameters = std::map<std::string, std::string, std::less<>>;
-
-// Parses "a=1&b=x%20y"; decodes escapes, and '+' as a blank. Values are any bytes. Throws Error on
-// an invalid escape and on a name given twice.
-QueryParameters parse_query(std::string_view text);
+// Parses "a=1&b=x%20y" into names and values, in their order; decodes escapes, and '+' as a blank.
+// Values are any bytes. Throws Error on an invalid escape.
+std::vector<std::pair<std::string, std::string>> parse_query(std::string_view text);
 
 }  // namespace bet

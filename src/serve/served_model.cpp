@@ -1,14 +1,29 @@
 #include "serve/served_model.h"
 
 #include <exception>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/load_model_file.h"
+#include "serve/id_lines.h"
 
 namespace bet {
 
-ServedModel::ServedModel(std::string path, OnReload on_reload)
-    : path_(std::move(path)), on_reload_(std::move(on_reload)), model_(load_model_file(path_)) {
+ModelWithLists load_with_lists(const ModelFiles& files) {
+  ModelWithLists loaded{load_model_file(files.model), {}};
+  for (const auto& [name, path] : files.lists) {
+    const std::vector<std::string> lines = read_id_lines(path);
+    const std::vector<std::string_view> items(lines.begin(), lines.end());
+    loaded.lists.emplace(name, loaded.model->item_set(items, Model::Use::kOften));
+  }
+  return loaded;
+}
+
+ServedModel::ServedModel(ModelFiles files, OnReload on_reload)
+    : files_(std::move(files)),
+      on_reload_(std::move(on_reload)),
+      model_(std::make_shared<const ModelWithLists>(load_with_lists(files_))) {
   thread_ = std::thread([this] { reload_when_asked(); });
 }
 
@@ -21,7 +36,7 @@ ServedModel::~ServedModel() {
   thread_.join();
 }
 
-std::shared_ptr<const Model> ServedModel::current() const {
+std::shared_ptr<const ModelWithLists> ServedModel::current() const {
   const std::lock_guard lock(mutex_);
   return model_;
 }
@@ -51,9 +66,9 @@ void ServedModel::reload_when_asked() {
 
 void ServedModel::reload() {
   std::string problem;
-  std::shared_ptr<const Model> next;
+  std::shared_ptr<const ModelWithLists> next;
   try {
-    next = load_model_file(path_);
+    next = std::make_shared<const ModelWithLists>(load_with_lists(files_));
   } catch (const std::exception& error) {  // also std::bad_alloc
     problem = error.what();
   }

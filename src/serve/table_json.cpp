@@ -34,6 +34,26 @@ TableShape full_table(const Model& model) {
           backbone_traits(summary.backbone).tables};
 }
 
+// What a budget is for: as it is said, or as the file was made; files of earlier versions were made
+// for budgets of the table.
+BudgetFor target_of(const Model& model, std::string_view file, const GivenBudget& given,
+                    const Budget& budget) {
+  const bool amount = budget.unit == Budget::Unit::kBytes;
+  std::string target = given.budget_for;
+  if (target.empty() && given.budget.empty()) {
+    const Model::Fact* const fact = model.fact("budget.for");
+    target =
+        fact == nullptr ? target_name(BudgetFor::kTable) : text_fact(file, "budget.for", *fact);
+  }
+  if (target.empty()) return amount ? BudgetFor::kFile : BudgetFor::kTable;
+  const bool whole_file = target == target_name(BudgetFor::kFile);
+  BET_CHECK(whole_file || target == target_name(BudgetFor::kTable), file,
+            ": a budget for an unknown part of the file, ", in_quotes(target));
+  BET_CHECK(amount || !whole_file, "budget ", budget.text,
+            " is one of the table; one of the file is an amount of bytes");
+  return whole_file ? BudgetFor::kFile : BudgetFor::kTable;
+}
+
 std::string counted(const Json& number, std::string_view what) {
   return str_cat(number.get<std::uint64_t>(), ' ', what);
 }
@@ -55,20 +75,26 @@ Json table_json(const Model& model) {
           {"params", params}};
 }
 
-Json budget_json(const Model& model, std::string_view file, const std::string& budget) {
+Json budget_json(const Model& model, std::string_view file, const GivenBudget& given) {
   const Model::Fact* const requested = model.fact("budget.requested");
-  if (budget.empty() && requested == nullptr) return nullptr;
+  if (given.budget.empty() && requested == nullptr) return nullptr;
   const std::string text =
-      budget.empty() ? text_fact(file, "budget.requested", *requested) : budget;
+      given.budget.empty() ? text_fact(file, "budget.requested", *requested) : given.budget;
   const Budget parsed = parse_budget(text);
   const Model::Summary summary = model.summary();
   const bool in_bytes = parsed.in_bytes();
+  const bool whole_file = target_of(model, file, given, parsed) == BudgetFor::kFile;
   const std::uint64_t allowed =
       in_bytes ? parsed.bytes(full_table(model)) : resolve_budget(parsed, full_table(model)).params;
-  const std::uint64_t used = in_bytes ? summary.table_bytes : trained_params(model, file);
+  const std::uint64_t used = whole_file ? summary.file_bytes
+                             : in_bytes ? summary.table_bytes
+                                        : trained_params(model, file);
   return {{"requested", text},
+          {"for", target_name(whole_file ? BudgetFor::kFile : BudgetFor::kTable)},
           {"unit", in_bytes ? "bytes" : "parameters"},
-          {"of", in_bytes ? "rows as stored" : "trained table"},
+          {"of", whole_file ? "file"
+                 : in_bytes ? "rows as stored"
+                            : "trained table"},
           {"allowed", allowed},
           {"used", used},
           {"kept", used <= allowed}};

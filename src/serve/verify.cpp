@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 struct VerifyCommand {
   std::string model;
-  std::string budget;  // empty: the one that the file was made with
+  GivenBudget budget;
   std::uint32_t requests = 100;
   bool json = false;
 };
@@ -63,7 +63,7 @@ Json verify(const VerifyCommand& command) {
   return json;
 }
 
-void print_text(const Json& json) {
+void print_findings(const Json& json) {
   const auto number = [&](const char* key) { return json[key].get<unsigned long long>(); };
   std::printf("checksums   good\n");
   std::printf("file        %llu bytes\n", number("file_bytes"));
@@ -90,8 +90,13 @@ void add_verify(CLI::App& app) {
       "verify", "check a model file and its budget, and measure what serving it takes");
   const auto options = std::make_shared<VerifyCommand>();  // owned by the parser's callback
   command.add_option("MODEL", options->model, kModelHelp)->required();
-  command.add_option("--budget", options->budget,
+  command.add_option("--budget", options->budget.budget,
                      "check against this budget instead of the one in the file");
+  command
+      .add_option("--budget-for", options->budget.budget_for,
+                  "file or table: what an amount of bytes is for (default: the file, or what the "
+                  "file's own budget was for)")
+      ->check(CLI::IsMember({"file", "table"}));
   command
       .add_option("--requests", options->requests, "requests to serve before memory is measured")
       ->check(CLI::Range(0, 10'000'000))
@@ -102,7 +107,7 @@ void add_verify(CLI::App& app) {
     if (options->json) {
       std::puts(json_text(json).c_str());
     } else {
-      print_text(json);
+      print_findings(json);
     }
     BET_CHECK(json["budget"].is_null() || json["budget"]["kept"].get<bool>(), options->model,
               ": breaks the budget ", budget_text(json["budget"]));

@@ -43,21 +43,9 @@ std::vector<Metrics> Evaluator::user_measures(const at::Tensor& vectors,
   return measures;
 }
 
+// Users are in one order, so that sums do not depend on threads.
 Metrics Evaluator::measure(const at::Tensor& vectors, const Scoring& scoring) const {
-  Metrics mean;
-  // In one order: sums do not depend on threads.
-  for (const Metrics& one : user_measures(vectors, scoring)) {
-    for (std::size_t c = 0; c < kCutoffs.size(); ++c) {
-      mean.recall[c] += one.recall[c];
-      mean.ndcg[c] += one.ndcg[c];
-    }
-    ++mean.num_users;
-  }
-  for (std::size_t c = 0; c < kCutoffs.size() && mean.num_users > 0; ++c) {
-    mean.recall[c] /= static_cast<double>(mean.num_users);
-    mean.ndcg[c] /= static_cast<double>(mean.num_users);
-  }
-  return mean;
+  return mean_of(user_measures(vectors, scoring));
 }
 
 std::vector<double> Evaluator::user_scores(const at::Tensor& vectors,

@@ -25,14 +25,13 @@ class Evaluator {
 
   Metrics measure(const at::Tensor& vectors, const Scoring& scoring) const;
 
-  // Users with held-out items, ascending, and the score of each by itself (Metrics::score).
+  // Users with held-out items, ascending, and the metrics and the score (Metrics::score) of each by
+  // itself.
   std::span<const UserId> users() const { return held_.users; }
+  std::vector<Metrics> user_measures(const at::Tensor& vectors, const Scoring& scoring) const;
   std::vector<double> user_scores(const at::Tensor& vectors, const Scoring& scoring) const;
 
  private:
-  // By index in users().
-  std::vector<Metrics> user_measures(const at::Tensor& vectors, const Scoring& scoring) const;
-
   const Graph& seen_;
   HeldOutItems held_;
 };

@@ -9,7 +9,8 @@ namespace bet {
 
 // How long a plan should be trained by BPR, which also tells whether data are few: a softmax of too
 // low a temperature overfits however much data there is, BPR does not. Trains half the schedule of
-// `context`, and shorter ones (train/training_length.h). None if hooks.stop ended it.
+// `context`, and shorter ones (train/training_length.h). None if hooks.stop ended it. Of a plan of
+// vectors, by which BPR overfits too, the table of these sizes is trained.
 struct LengthByBpr {
   std::uint64_t length = 0;  // the best; half of the schedule's at most
   bool is_short = false;     // less than that half was best: data are few

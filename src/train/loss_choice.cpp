@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/row_quantiser.h"
 #include "train/length_by_bpr.h"
 #include "train/trained_scores.h"
 
@@ -27,7 +28,7 @@ constexpr double kCosineTemperature = 0.14;
 constexpr std::uint32_t kWide = 32;
 constexpr std::uint64_t kLong = 400;
 
-// Trains the plan by each of these losses, which have one kind of score, side by side, to the end
+// Trains the plan by each of these losses, which are alike, side by side, to the end
 // of the schedule. Empty if hooks.stop ended it.
 std::vector<LossTrial> try_losses(const TrainingContext& context, const SizePlan& plan,
                                   std::span<const LossOptions> losses) {
@@ -62,13 +63,29 @@ std::vector<LossOptions> losses_to_try(const SizePlan& plan, const BackboneKind&
   for (const double factor : {0.5, 1.0, 2.0}) {
     losses.push_back({LossKind::kSoftmax, factor * usual.temperature});
   }
-  if (backbone.dot_product) {
+  if (has_fast_loss(plan, backbone)) {
+    constexpr std::uint64_t kSteps = 800;  // for which the usual temperature suits this rate too
+    LossOptions fast = usual_loss(plan, backbone, kSteps);
+    fast.rate = backbone.fast.quantised_rate;
+    for (const double factor : {1.0, 2.0}) {
+      losses.push_back(for_length(fast, kSteps, steps));
+      losses.back().temperature *= factor;
+    }
+  } else if (backbone.dot_product) {
     losses.push_back({LossKind::kSoftmax, kCosineTemperature, ScoreKind::kCosine});
   }
   return losses;
 }
 
-std::size_t num_losses_to_try(const BackboneKind& backbone) { return backbone.dot_product ? 5 : 4; }
+std::size_t most_losses_to_try(const BackboneKind& backbone) {
+  if (backbone.fast.quantised_rate != 1) return 6;
+  return backbone.dot_product ? 5 : 4;
+}
+
+bool has_fast_loss(const SizePlan& plan, const BackboneKind& backbone) {
+  const bool quantised = is_integer(plan.precision().users) || is_integer(plan.precision().items);
+  return quantised && backbone.fast.quantised_rate != 1;
+}
 
 namespace {
 
@@ -86,7 +103,9 @@ class LossSearcher {
         whole(), whole() / 2,
         [this](const TrainingContext& context) { return length_by_bpr(context, plan_); });
     if (!bpr) return choice;
-    note(choice, {LossOptions(), bpr->score});
+    // Of a plan of vectors it is another model's, and BPR is not one of the losses.
+    const bool tries_bpr = plan_.form() == StoredForm::kTable;
+    if (tries_bpr) note(choice, {LossOptions(), bpr->score});
     const std::uint64_t length = bpr->is_short ? usual_length_ : whole();
     const bool wide = row_stride(plan_.width() * backbone_.tables) > kWide;
     const bool halves = length == whole() && (wide || length > kLong);
@@ -94,7 +113,7 @@ class LossSearcher {
     if (!try_softmaxes(tried, choice)) return choice;
     choice.stopped = false;
     const auto best = std::ranges::max_element(choice.trials, {}, &LossTrial::score);
-    if (best->score > (1 + clearly(context_.split.num_users())) * bpr->score) {
+    if (!tries_bpr || best->score > (1 + clearly(context_.split.num_users())) * bpr->score) {
       choice.loss = for_length(best->loss, tried, length);
       choice.length = length;
       return choice;
@@ -134,15 +153,15 @@ class LossSearcher {
   // False if hooks.stop ended it.
   bool try_softmaxes(std::uint64_t steps, LossChoice& choice) {
     const std::vector<LossOptions> all = losses_to_try(plan_, backbone_, steps);
-    // Losses of one kind of score are trained side by side.
-    const auto dots = std::span(all).subspan(kTriedBpr + 1);
-    const auto cosines = std::ranges::find(dots, ScoreKind::kCosine, &LossOptions::score);
-    for (const std::span<const LossOptions> group :
-         {std::span(dots.begin(), cosines), std::span(cosines, dots.end())}) {
-      if (group.empty()) continue;
-      const std::vector<LossTrial> tried = try_side_by_side(steps, group);
+    std::span<const LossOptions> left = std::span(all).subspan(kTriedBpr + 1);
+    while (!left.empty()) {
+      const auto other = std::ranges::find_if(
+          left, [&](const LossOptions& loss) { return !are_alike(loss, left.front()); });
+      const auto count = static_cast<std::size_t>(other - left.begin());
+      const std::vector<LossTrial> tried = try_side_by_side(steps, left.first(count));
       if (tried.empty()) return false;
       for (const LossTrial& trial : tried) note(choice, trial);
+      left = left.subspan(count);
     }
     return true;
   }
@@ -214,6 +233,7 @@ LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
 void save_loss(Checkpoint& checkpoint, const LossOptions& loss) {
   checkpoint.numbers["loss kind"] = static_cast<double>(loss.kind);
   checkpoint.numbers["loss temperature"] = loss.temperature;
+  checkpoint.numbers["loss rate"] = loss.rate;
   checkpoint.numbers["loss score"] = static_cast<double>(loss.score);
 }
 
@@ -226,7 +246,8 @@ LossOptions load_loss(const Checkpoint& checkpoint) {
   };
   return {known("loss kind", 2) ? LossKind::kSoftmax : LossKind::kBpr,
           checkpoint.number("loss temperature"),
-          known("loss score", 2) ? ScoreKind::kCosine : ScoreKind::kDot};
+          known("loss score", 2) ? ScoreKind::kCosine : ScoreKind::kDot,
+          checkpoint.numbers.contains("loss rate") ? checkpoint.number("loss rate") : 1};
 }
 
 }  // namespace bet

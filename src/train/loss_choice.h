@@ -19,22 +19,32 @@ struct LossChoice {
 LossOptions usual_loss(const SizePlan& plan, const BackboneKind& backbone, std::uint64_t steps);
 
 // The losses that a choice is among, of a training of `steps` steps: BPR, the usual softmax with
-// half, once and twice its temperature, and a softmax of cosines where the backbone has them. In
-// this order; losses of one kind of score stand together.
+// half, once and twice its temperature, and a softmax of cosines where the backbone has them.
+// Where the plan is quantised and the backbone has another rate for that, there are no cosines,
+// which were never best, but the usual softmax with once and twice its temperature at that rate. In
+// this order; losses that can be trained side by side stand together.
 std::vector<LossOptions> losses_to_try(const SizePlan& plan, const BackboneKind& backbone,
                                        std::uint64_t steps);
-std::size_t num_losses_to_try(const BackboneKind& backbone);
+std::size_t most_losses_to_try(const BackboneKind& backbone);
 inline constexpr std::size_t kTriedBpr = 0;
 inline constexpr std::size_t kTriedUsual = 2;
+inline constexpr std::size_t kTriedFast = 4;  // of a quantised plan
+
+// Whether the plan has losses of another rate.
+bool has_fast_loss(const SizePlan& plan, const BackboneKind& backbone);
+// Whether two losses can be trained side by side.
+inline bool are_alike(const LossOptions& a, const LossOptions& b) {
+  return a.kind == b.kind && a.score == b.score && a.rate == b.rate;
+}
 
 // Chooses the loss of a plan and how long to train by it, on the split and the graph of `context`:
 // which should be as dense as those of the training (denser_split). Tries BPR at its best length,
 // which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
 // losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
 // was best for the usual one; half of the schedule decides where rows are wide or it is long. Takes
-// the best on validation; BPR where none is clearly better. Takes the choice from `cache`, if that
-// has one, and leaves it there; an empty path: no cache. hooks.save is not used: an interrupted
-// choice begins again.
+// the best on validation; BPR where none is clearly better, but not for plans of vectors. Takes the
+// choice from `cache`, if that has one, and leaves it there; an empty path: no cache. hooks.save is
+// not used: an interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
                        std::uint64_t usual_length, const StateFile& cache);
 

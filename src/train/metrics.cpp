@@ -10,6 +10,22 @@ double Metrics::score() const {
   return sum / (2.0 * kCutoffs.size());
 }
 
+Metrics mean_of(std::span<const Metrics> users) {
+  Metrics mean;
+  for (const Metrics& one : users) {
+    for (std::size_t c = 0; c < kCutoffs.size(); ++c) {
+      mean.recall[c] += one.recall[c];
+      mean.ndcg[c] += one.ndcg[c];
+    }
+    ++mean.num_users;
+  }
+  for (std::size_t c = 0; c < kCutoffs.size() && mean.num_users > 0; ++c) {
+    mean.recall[c] /= static_cast<double>(mean.num_users);
+    mean.ndcg[c] /= static_cast<double>(mean.num_users);
+  }
+  return mean;
+}
+
 namespace {
 
 // 1 / log2(rank + 1), by position.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace bet {
 
@@ -17,7 +18,12 @@ struct Metrics {
 
   // The paper's one number: the mean of all six.
   double score() const;
+
+  bool operator==(const Metrics&) const = default;
 };
+
+// The mean over all of them, which are of one user each.
+Metrics mean_of(std::span<const Metrics> users);
 
 // The metrics of one user: bit p of `hits` is set if the item at position p is one of the
 // user's held-out items, of which there are `num_held_out` > 0.

@@ -41,7 +41,7 @@ ModelInTraining::ModelInTraining(const Graph& graph, ModelParameters table,
       backbone_(make_backbone(options, graph)),
       table_(table.to(graph.device())),
       adam_(table_, schedule.adam, schedule.max_steps,
-            [&](std::uint64_t step) { return schedule.rate_after(step); }),
+            [&](std::uint64_t step) { return options.losses[0].rate * schedule.rate_after(step); }),
       sampler_(graph, options.seed),
       batch_(schedule.entries_for(sampler_.num_users()), schedule.pool, table_.num_rows(),
              graph.device()),
@@ -51,6 +51,10 @@ ModelInTraining::ModelInTraining(const Graph& graph, ModelParameters table,
   BET_CHECK(table_.num_rows() == graph.num_nodes(), "a plan of ", table_.num_rows(),
             " rows for a graph of ", graph.num_nodes(), " users and items");
   schedule_.validate();
+  for (const LossOptions& loss : options.losses) {
+    BET_CHECK(loss.rate == options.losses[0].rate, "rates ", options.losses[0].rate, " and ",
+              loss.rate, " side by side");
+  }
   if (!options_.l2) options_.l2 = find_backbone(options.backbone).l2;
   if (!table_.weights.defined()) return;
   weights_ = weights_as_table(table_.weights);

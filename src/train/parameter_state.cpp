@@ -36,6 +36,9 @@ void save_model(Checkpoint& checkpoint, const ModelParameters& parameters) {
   if (!parameters.precisions.empty()) {
     checkpoint.texts["precision"] = precision_text(parameters.precisions[0]);
   }
+  if (parameters.stores_vectors(0)) {
+    checkpoint.tensors["vector sizes"] = parameters.vector_sizes.to(at::kFloat).view({-1, 1});
+  }
 }
 
 ModelParameters load_model(const Checkpoint& checkpoint) {
@@ -55,6 +58,11 @@ ModelParameters load_model(const Checkpoint& checkpoint) {
   BET_CHECK(precision, "a checkpoint of the unknown precision ", in_quotes(text));
   parameters.precisions = {*precision};
   parameters.num_users = static_cast<std::int64_t>(checkpoint.number("users"));
+  if (!checkpoint.tensors.contains("vector sizes")) return parameters;
+  const at::Tensor vector_sizes = checkpoint.tensor("vector sizes").view({1, -1}).to(at::kShort);
+  BET_CHECK(vector_sizes.size(1) == parameters.num_rows(), "a checkpoint of ",
+            parameters.num_rows(), " rows has ", vector_sizes.size(1), " sizes of vectors");
+  store_vectors(parameters, {StoredForm::kVectors}, vector_sizes);
   return parameters;
 }
 

@@ -29,6 +29,7 @@ void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
     save_metrics(checkpoint, "fit " + std::to_string(plan), result.plan_validation[plan]);
   }
   save_loss(checkpoint, result.loss);
+  save_curve(checkpoint, "fit", result.train_curve);
 }
 
 void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
@@ -46,6 +47,7 @@ void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
   }
   result.validation = result.plan_validation.at(result.chosen);
   result.loss = load_loss(checkpoint);
+  result.train_curve = read_curve(checkpoint, "fit");
 }
 
 std::uint64_t interactions_of(const Split& split, TrainingPart part) {
@@ -69,6 +71,7 @@ std::string fingerprint(const SizePlan& plan) {
   std::string text = std::to_string(XXH3_64bits_digest(&state));
   // Losses that were remembered before there were others are those of fp32.
   if (plan.precision() != TablePrecision()) text += " " + precision_text(plan.precision());
+  if (plan.form() != StoredForm::kTable) text += " " + std::string(form_name(plan.form()));
   return text;
 }
 
@@ -150,6 +153,7 @@ class Retraining {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
     result_.table = best->table;
+    result_.train_curve = best->history;
     result_.train_seconds = watch.seconds();
     result_.train_step_seconds = best->step_seconds;
     result_.measure_seconds = best->measure_seconds;
@@ -171,6 +175,7 @@ class Retraining {
       const Ranking ranking = backbone->ranking(one.table.to(context_.graph.device()));
       one.validation = evaluator.measure(ranking.vectors, ranking.models[0]);
       one.measure_seconds = watch.seconds();
+      if (!one.history.empty()) one.history.back().validation = one.validation;
     }
     return trained;
   }
@@ -268,6 +273,7 @@ class Retraining {
         train_steps({context_.split, graph, with_losses({result_.loss}), schedule, saving_},
                     plans_.subspan(result_.chosen, 1), state)[0];
     result_.table = trained.table;
+    result_.final_curve = trained.history;
     result_.final_step_seconds = trained.step_seconds;
     result_.final_steps = trained.steps;
     result_.interrupted = result_.interrupted || trained.stopped;

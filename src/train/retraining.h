@@ -29,6 +29,8 @@ struct RetrainingResult {
   Metrics validation;                    // of the weights that were chosen
   Metrics test;           // of the final model; num_users is 0 if nothing is held out from it
   ModelParameters table;  // the final model, on the CPU
+  std::vector<Measurement> train_curve;  // of the training that chose the weights
+  std::vector<Measurement> final_curve;  // of the final training, if there was one
   std::uint64_t train_steps = 0;
   std::uint64_t best_length = 0;   // TrainingResult::best_length
   std::uint64_t final_length = 0;  // steps of the schedule of the final training

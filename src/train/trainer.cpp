@@ -80,6 +80,9 @@ struct Best {
   static std::string name_of(std::size_t model) { return "best " + std::to_string(model); }
 };
 
+// The key of a plan's measurements in a checkpoint.
+std::string curve_name(std::size_t plan) { return "plan " + std::to_string(plan); }
+
 // Early stopping of several plans: each has its own best, and is no longer measured once its
 // patience is over. A linear decay is not stopped.
 class Convergence {
@@ -102,7 +105,9 @@ class Convergence {
       const Metrics metrics = evaluator.measure(ranking.vectors, ranking.models[i]);
       BET_CHECK(metrics.num_users > 0, "no user has validation items to measure on");
       best_[i].offer(metrics, model.table(), i, step);
-      histories_[i].push_back({step, losses[i], metrics});
+      // A training that was killed after its last measurement makes it again.
+      const bool again = !histories_[i].empty() && histories_[i].back().step == step;
+      if (!again) histories_[i].push_back({step, losses[i], metrics});
       if (!hooks.log) continue;
       const std::string plan = best_.size() > 1 ? "plan " + std::to_string(i + 1) + "  " : "";
       hooks.log(plan + measurement_text(histories_[i].back()));
@@ -123,10 +128,16 @@ class Convergence {
   }
 
   void save(Checkpoint& checkpoint) const {
-    for (std::size_t i = 0; i < best_.size(); ++i) best_[i].save(checkpoint, i);
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      best_[i].save(checkpoint, i);
+      save_curve(checkpoint, curve_name(i), histories_[i]);
+    }
   }
   void restore(const Checkpoint& checkpoint, const ModelParameters& tables) {
-    for (std::size_t i = 0; i < best_.size(); ++i) best_[i].restore(checkpoint, tables, i);
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      best_[i].restore(checkpoint, tables, i);
+      histories_[i] = read_curve(checkpoint, curve_name(i));
+    }
   }
 
   std::vector<TrainingResult> results(const ModelInTraining& model, double step_seconds,
@@ -159,6 +170,38 @@ class Convergence {
   std::vector<Best> best_;
   std::vector<std::vector<Measurement>> histories_;
   double measure_seconds_ = 0;
+};
+
+// The losses of plans that are trained side by side without measurements.
+class LossCurves {
+ public:
+  explicit LossCurves(std::size_t num_plans) : curves_(num_plans) {}
+
+  // The steps since the last point, unless there are none.
+  void note(ModelInTraining& model) {
+    const std::uint64_t noted = curves_[0].empty() ? 0 : curves_[0].back().step;
+    if (model.num_steps() == noted) return;
+    const std::vector<double> losses = model.take_mean_losses();
+    for (std::size_t i = 0; i < curves_.size(); ++i) {
+      curves_[i].push_back({model.num_steps(), losses[i], {}});
+    }
+  }
+
+  void save(Checkpoint& checkpoint) const {
+    for (std::size_t i = 0; i < curves_.size(); ++i) {
+      save_curve(checkpoint, curve_name(i), curves_[i]);
+    }
+  }
+  void restore(const Checkpoint& checkpoint) {
+    for (std::size_t i = 0; i < curves_.size(); ++i) {
+      curves_[i] = read_curve(checkpoint, curve_name(i));
+    }
+  }
+
+  std::vector<Measurement> take(std::size_t plan) { return std::move(curves_[plan]); }
+
+ private:
+  std::vector<std::vector<Measurement>> curves_;
 };
 
 std::string megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
@@ -230,23 +273,43 @@ std::vector<TrainingResult> make_steps(const TrainingContext& context,
                                        std::span<const SizePlan> plans, const Checkpoint* state) {
   const TrainingHooks& hooks = context.hooks;
   ModelInTraining model(context.graph, plans, context.model, context.schedule);
-  if (state != nullptr) model.restore(*state);
+  LossCurves curves(plans.size());
+  if (state != nullptr) {
+    model.restore(*state);
+    curves.restore(*state);
+  }
+  const std::uint64_t num_steps = context.schedule.max_steps;
+  // A point waits for the GPU: there are several of a training that is kept, and not of the many
+  // short ones of a search.
+  const std::uint64_t point_steps =
+      hooks.save ? std::max<std::uint64_t>(1, num_steps / kLossPoints) : num_steps;
   TrainingLoop loop(model, hooks,
-                    {.num_steps = context.schedule.max_steps,
+                    {.num_steps = num_steps,
                      .phase = "final training",
-                     .state = [&] { return model.state(); }});
+                     .after_step =
+                         [&] {
+                           if (model.num_steps() % point_steps == 0) curves.note(model);
+                           return false;
+                         },
+                     .state =
+                         [&] {
+                           Checkpoint checkpoint = model.state();
+                           curves.save(checkpoint);
+                           return checkpoint;
+                         }});
   const bool stopped = !loop.run();
+  curves.note(model);
   loop.save();
-  const std::vector<double> losses = model.take_mean_losses();
   std::vector<TrainingResult> results(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     results[i].table = model.table().only(i).to(at::kCPU);
     results[i].steps = results[i].best_length = model.num_steps();
     results[i].stopped = stopped;
     results[i].step_seconds = loop.step_seconds();
-    if (hooks.log) {
+    results[i].history = curves.take(i);
+    if (hooks.log && !results[i].history.empty()) {
       hooks.log("final training: " + std::to_string(results[i].steps) + " steps, loss " +
-                std::to_string(losses[i]));
+                std::to_string(results[i].history.back().loss));
     }
   }
   return results;

@@ -7,6 +7,7 @@
 #include "data/split.h"
 #include "train/metrics.h"
 #include "train/model_state.h"
+#include "train/training_curve.h"
 #include "train/training_hooks.h"
 
 namespace bet {
@@ -20,12 +21,7 @@ struct TrainingContext {
   const TrainingHooks& hooks;
 };
 
-// One measurement of a training.
-struct Measurement {
-  std::uint64_t step = 0;
-  double loss = 0;  // mean over the steps since the previous measurement
-  Metrics validation;
-};
+inline constexpr std::uint64_t kLossPoints = 32;
 
 struct TrainingResult {
   // On the CPU. The best weights on validation, or the last ones of a training that runs to the end
@@ -38,6 +34,8 @@ struct TrainingResult {
   Metrics validation;     // of these weights; zero for a training of fixed steps
   bool overfits = false;  // validation fell clearly on the way
   bool stopped = false;   // by the hook
+  // Of the training of these weights. A training of fixed steps has the loss alone: at about
+  // kLossPoints steps where hooks.save keeps the training, else at the last one.
   std::vector<Measurement> history;
   double step_seconds = 0;  // mean of a step, without measurements and saves; of all plans together
   double measure_seconds = 0;  // the last measurement of all plans

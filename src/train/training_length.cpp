@@ -129,6 +129,7 @@ class LengthSearch {
       checkpoint.numbers[name + " best"] = static_cast<double>(best.best_length);
       checkpoint.numbers[name + " overfits"] = best.overfits ? 1 : 0;
       save_metrics(checkpoint, name, best.validation);
+      save_curve(checkpoint, name, best.history);
     }
   }
 
@@ -147,6 +148,7 @@ class LengthSearch {
       best.best_length = static_cast<std::uint64_t>(checkpoint.number(name + " best"));
       best.overfits = checkpoint.number(name + " overfits") != 0;
       best.validation = read_metrics(checkpoint, name);
+      best.history = read_curve(checkpoint, name);
     }
   }
 

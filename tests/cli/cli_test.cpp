@@ -152,6 +152,7 @@ TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {
       PlanPreviewJob job;
       job.data.path = "demo";
       job.budget = parse_budget(budget);
+      if (job.budget.unit == Budget::Unit::kBytes) job.budget_for = BudgetFor::kTable;
       job.kind = kind;
       const PlanPreview preview = preview_plans(job);
       for (const auto& [plan, origin] : preview.plans) {

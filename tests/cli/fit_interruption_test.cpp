@@ -83,9 +83,17 @@ constexpr std::uintmax_t kSomeTrainings = 150'000;
 TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
   const TempFolder folder;
   const auto line = [&](const char* name) {
-    return std::vector<std::string>{"fit",      "demo",  "--quiet",
-                                    "--method", "es",    "--budget",
-                                    "20%",      "--out", (folder / name).string()};
+    return std::vector<std::string>{"fit",
+                                    "demo",
+                                    "--quiet",
+                                    "--method",
+                                    "es",
+                                    "--budget",
+                                    "20%",
+                                    "--max-steps",
+                                    "120",
+                                    "--out",
+                                    (folder / name).string()};
   };
   ASSERT_EQ(run_bet(line("whole")).exit_code, 0);
   const Json whole = Json::parse(read_file(folder / "whole/report.json"));
@@ -98,14 +106,15 @@ TEST(FitInterruption, ATrainingKilledAnywhereEndsWithTheSameReport) {
     EXPECT_EQ(report["test"], whole["test"]);
     EXPECT_EQ(report["validation"], whole["validation"]);
     EXPECT_EQ(report["steps"], whole["steps"]);
+    EXPECT_EQ(report["curves"], whole["curves"]);
+    EXPECT_EQ(report["sizes"], whole["sizes"]);
   }
 }
 
 // A small search whose every part takes long enough to be killed in.
 std::vector<std::string> search_line(const TempFolder& folder, const std::string& name,
-                                     const std::string& dim = "32",
-                                     const std::string& budget = "20%",
-                                     const std::string& max_steps = "120") {
+                                     const std::string& dim = "16",
+                                     const std::string& budget = "20%") {
   return {"fit",
           "demo",
           "--quiet",
@@ -120,7 +129,7 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
           "--dim",
           dim,
           "--max-steps",
-          max_steps,
+          "60",
           "--out",
           (folder / name).string(),
           "--cache",
@@ -129,7 +138,7 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
 
 // A search that is never over.
 std::vector<std::string> long_search_line(const TempFolder& folder, const std::string& name) {
-  std::vector<std::string> line = search_line(folder, name);
+  std::vector<std::string> line = search_line(folder, name, "32");
   *(std::ranges::find(line, "--iterations") + 1) = "100000";
   return line;
 }
@@ -168,7 +177,7 @@ TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
     const auto line = [&](const std::string& name) {
       std::vector<std::string> words = {
           "fit",   "demo",  "--quiet", "--method",    method, "--budget", "10%", "--effort",
-          "quick", "--dim", "32",      "--max-steps", "120",  "--cache",  cache, "--out"};
+          "quick", "--dim", "16",      "--max-steps", "80",   "--cache",  cache, "--out"};
       words.push_back((folder / name).string());
       if (method == "ciess") words.insert(words.end(), {"--iterations", "6"});
       if (method == "bet-paper") {
@@ -254,7 +263,7 @@ void expect_same_end(const TempFolder& folder, const std::string& run, const std
 TEST(FitInterruption, ASearchThatWasCutShortIsContinuedOnDemandToTheEndOfAWholeOne) {
   const TempFolder folder;
   const auto line = [&](const std::string& name) {
-    std::vector<std::string> words = search_line(folder, name, "16", "20%", "60");
+    std::vector<std::string> words = search_line(folder, name);
     words.insert(words.end(), {"--threads", "1"});
     return words;
   };

@@ -1,16 +1,13 @@
-#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "data/load.h"
 #include "support/fit_program.h"
 #include "support/gpu.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
-#include "train/evaluator.h"
 
 namespace bet {
 namespace {
@@ -36,33 +33,26 @@ TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
   EXPECT_EQ(report["used"]["params"], 21'000);
   EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
   EXPECT_GT(report["test"]["recall@20"], 0.05);
-  for (const char* file : {"config.toml", "log.txt", "checkpoint/final.ckpt", "model.bet"}) {
+  for (const char* file :
+       {"config.toml", "log.txt", "checkpoint/final.ckpt", "model.bet", "report.html"}) {
     EXPECT_TRUE(std::filesystem::exists(folder / "run" / file)) << file;
   }
   const ProgramResult again = run_bet({"evaluate", out, "demo", "--json"});
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(Json::parse(again.out)["test"], report["test"]);
-}
-
-// Validation recall@20 of ranking all items by their number of training interactions.
-double popularity_recall() {
-  const Split split = make_split(load_dataset("demo"), SplitKind::kRandom, 1);
-  const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const auto* offsets = graph.offsets.data_ptr<std::int64_t>();
-  const at::Tensor vectors = at::zeros({graph.num_nodes(), 8});
-  for (std::int64_t node = 0; node < graph.num_nodes(); ++node) {
-    const bool user = node < graph.num_users;
-    vectors.data_ptr<float>()[8 * node] =
-        user ? 1.0F : static_cast<float>(offsets[node + 1] - offsets[node]);
-  }
-  return evaluate(vectors, {0, 1}, split, HeldOut::kValidation, graph).recall[2];
+  const std::string page = read_file(folder / "run/report.html");
+  std::filesystem::remove(folder / "run/report.html");
+  EXPECT_EQ(run_bet({"report", out}).out, out + "/report.html\n");
+  EXPECT_EQ(read_file(folder / "run/report.html"), page);
+  EXPECT_EQ(run_bet({"report", (folder / "none").string()}).exit_code, 1);
 }
 
 TEST(Fit, AtFullSizeBeatsPopularityByHalf) {
   const TempFolder folder;
   const Json report = fit({"demo", "--method", "full", "--out", (folder / "run").string()});
-  EXPECT_GT(popularity_recall(), 0.05);
-  EXPECT_GT(report["validation"]["recall@20"], 1.5 * popularity_recall());
+  const double popularity = report["popularity"]["validation"]["recall@20"];
+  EXPECT_GT(popularity, 0.05);
+  EXPECT_GT(report["validation"]["recall@20"], 1.5 * popularity);
   EXPECT_TRUE(report["budget"].is_null());
   EXPECT_TRUE(report.contains("full"));
 }
@@ -76,20 +66,46 @@ std::string small_data(const TempFolder& folder) {
   return path;
 }
 
+TEST(Compare, PrintsATableOfAllRuns) {
+  const TempFolder folder;
+  const std::string out = (folder / "all").string();
+  const ProgramResult result =
+      run_bet({"compare", small_data(folder), "--budget", "20%,1p", "--method", "es,full",
+               "--backbone", "mf", "--dim", "8", "--max-steps", "8", "--loss", "bpr", "--out", out,
+               "--cache", test::test_cache()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("2/3 mf-es-1p-1  budget 1p"), std::string::npos) << result.err;
+  const std::string table = result.out;
+  EXPECT_TRUE(table.starts_with("backbone   method     budget   runs")) << table;
+  EXPECT_NE(table.find("\nmf         es         20%         1 "), std::string::npos) << table;
+  EXPECT_NE(table.find("\nmf         full       -           1 "), std::string::npos) << table;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5) << table;
+  EXPECT_EQ(run_bet({"compare", "demo", "--method", "unknown"}).exit_code, 1);
+}
+
+// In the unit of what was asked for; parameters of a budget of bytes depend on the precision.
+void expect_within_budget(const Json& report) {
+  EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
+  if (report["budget"]["requested"].get<std::string>().ends_with('B')) return;
+  EXPECT_LE(report["used"]["params"], report["budget"]["params"]);
+}
+
 TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
   const TempFolder folder;
   const std::string data = small_data(folder);
   int run = 0;
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {"--method", "mr", "--budget", "8000p", "--max-steps", "40"},
-           {"--method", "es", "--budget", "16kB", "--backbone", "mf", "--max-steps", "40"},
+           {"--method", "es", "--budget", "16kB", "--budget-for", "table", "--backbone", "mf",
+            "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--max-steps", "40", "--final", "train"},
            {"--method", "es", "--budget", "10%", "--max-steps", "40", "--final", "all"},
            {"--method", "es", "--budget", "300%", "--dim", "16", "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--rows", "bf16", "--batches", "interactions",
             "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"},
-           {"--method", "mr", "--budget", "16kB", "--backbone", "ncf", "--max-steps", "20"},
+           {"--method", "mr", "--budget", "16kB", "--budget-for", "table", "--backbone", "ncf",
+            "--max-steps", "20"},
            {"--budget", "10%", "--backbone", "ncf", "--max-steps", "20", "--iterations", "4",
             "--cache", (folder / "cache").string()},
            {"--budget", "10%", "--backbone", "ngcf", "--max-steps", "20", "--iterations", "4",
@@ -99,8 +115,7 @@ TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
                                      (folder / std::to_string(run++)).string()};
     line.insert(line.end(), more.begin(), more.end());
     const Json report = fit(line);
-    EXPECT_LE(report["used"]["params"], report["budget"]["params"]);
-    EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
+    expect_within_budget(report);
     EXPECT_EQ(report["test"].is_null(), more.back() == "all");
   }
 }
@@ -114,8 +129,9 @@ TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {"sided", "--budget", "5%"},
            {"frequency", "--budget", "5%", "--backbone", "ncf"},
-           {"magnitude", "--budget", "16kB"},
-           {"magnitude", "--budget", "12kB", "--precision", "int8", "--backbone", "ncf"},
+           {"magnitude", "--budget", "16kB", "--budget-for", "table"},
+           {"magnitude", "--budget", "12kB", "--budget-for", "table", "--precision", "int8",
+            "--backbone", "ncf"},
            {"pep", "--budget", "5%"},
            {"pep", "--budget", "4000p", "--backbone", "ngcf"},
            {"esapn"},
@@ -132,10 +148,7 @@ TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
     ASSERT_TRUE(report.is_object());
     const bool budgeted = more.size() > 1 && more[1] == "--budget";
     ASSERT_EQ(report["budget"].is_null(), !budgeted);
-    if (budgeted) {
-      EXPECT_LE(report["used"]["params"], report["budget"]["params"]);
-      EXPECT_LE(report["used"]["bytes"], report["budget"]["bytes"]);
-    }
+    if (budgeted) expect_within_budget(report);
     const double share = report["used"]["params"].get<double>() /
                          (64.0 * 500 * (std::count(more.begin(), more.end(), "ncf") > 0 ? 2 : 1));
     EXPECT_NEAR(report["used"]["share"].get<double>(), share, 0.51e-4);

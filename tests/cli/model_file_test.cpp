@@ -297,7 +297,7 @@ TEST(ModelFile, OfEveryBackboneIsServedAsItWasMeasured) {
 
 TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {
   for (const char* precision : {"fp32", "int8", "int4"}) {
-    const TrainedRun run({"--budget", "64KiB", "--precision", precision});
+    const TrainedRun run({"--budget", "64KiB", "--budget-for", "table", "--precision", precision});
     const Model::Summary summary = Model::open(run.model()).summary();
     EXPECT_LE(summary.table_bytes, 65'536U);
     EXPECT_GT(summary.table_bytes, 60'000U) << precision;
@@ -309,16 +309,58 @@ TEST(ModelFile, AByteBudgetIsSpentByPrecisionAndNeverBroken) {
     EXPECT_NE(refused.err.find("more than the run's --budget 64KiB"), std::string::npos)
         << refused.err;
   }
+  // Vectors that are rounded after training cannot be narrower than the plan.
   const TempFolder folder;
-  for (const char* method : {"sided", "bet"}) {
-    const ProgramResult early =
-        run_bet({"fit", "demo", "--method", method, "--budget", "64KiB", "--serving",
-                 "materialised", "--out", (folder / "run").string()});
-    EXPECT_EQ(early.exit_code, 1);
-    EXPECT_NE(early.err.find("--serving graph stores the table alone"), std::string::npos)
-        << early.err;
-    EXPECT_FALSE(std::filesystem::exists(folder / "run")) << "nothing is begun";
+  const ProgramResult early = run_bet({"fit", "demo", "--method", "sided", "--backbone", "ngcf",
+                                       "--budget", "64KiB", "--budget-for", "table", "--serving",
+                                       "materialised", "--out", (folder / "run").string()});
+  EXPECT_EQ(early.exit_code, 1);
+  EXPECT_NE(early.err.find("--serving graph stores the table alone"), std::string::npos)
+      << early.err;
+  EXPECT_FALSE(std::filesystem::exists(folder / "run")) << "nothing is begun";
+}
+
+// Vectors under a budget of bytes are trained as they are stored.
+TEST(ModelFile, OfVectorsTrainedInItsPrecisionHasTheFiguresOfTheRun) {
+  for (const char* precision : {"int8", "int3", "ternary"}) {
+    SCOPED_TRACE(precision);
+    const TrainedRun run({"--budget", "5%B", "--dim", "32", "--max-steps", "20", "--precision",
+                          precision, "--serving", "materialised"});
+    EXPECT_EQ(run.report["used"]["precision"], precision);
+    EXPECT_EQ(run.report["used"]["serving"], "materialised");
+    EXPECT_GT(run.report["used"]["bytes"].get<double>(),
+              0.99 * run.report["budget"]["bytes"].get<double>());
+    const Model model = Model::open(run.model());
+    EXPECT_EQ(model.summary().serving, "materialised");
+    EXPECT_EQ(model.summary().table_bytes, run.report["used"]["bytes"]);
+    EXPECT_EQ(run.report["test"], measured(run.model()));
+    EXPECT_EQ(run.report["test"], measured(run.path)) << "of the trained values";
+    EXPECT_FALSE(run.report.contains("test_fp32"));
   }
+}
+
+TEST(ModelFile, TakesNewInteractionsWithoutTraining) {
+  const TrainedRun run;
+  const Model before = Model::open(run.model());
+  const std::string user(before.user_id(0));
+  const std::string item(before.recommend(user, 1).at(0).item);
+  const std::string data =
+      run.folder.write("new.csv", "user,item\nnewbie," + item + "\nnewbie,fresh\n" + user +
+                                      ",fresh\n" + user + "," + item + "\n");
+  const std::string out = (run.folder / "updated.bet").string();
+  const ProgramResult result = run_bet({"update", run.model(), data, "--out", out});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(result.err.starts_with(out + ": 4 new interactions (0 were known), 1 new users and 1 "
+                                           "new items; "))
+      << result.err;
+  const Model after = Model::open(out);
+  EXPECT_EQ(after.num_users(), before.num_users() + 1);
+  EXPECT_EQ(after.summary().table_bytes, before.summary().table_bytes);
+  EXPECT_EQ(after.seen_items("newbie").size(), 2U);
+  EXPECT_EQ(after.recommend("newbie", 5).size(), 5U);
+  EXPECT_GT(after.score(user, "fresh"), 0) << "close to what its users have";
+  EXPECT_EQ(run_bet_serve({"verify", out}).exit_code, 0);
+  EXPECT_EQ(run_bet({"update", data, data, "--out", out}).exit_code, 1);
 }
 
 TEST(ModelFile, EvaluateNamesAFactOfAnotherType) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/fit_summary.h"
+#include "cli/size_histogram.h"
 #include "run/fit_phases.h"
 #include "run/option_table.h"
 #include "run/report_json.h"
@@ -10,10 +11,8 @@
 namespace bet {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 TEST(JsonText, ReplacesWhatIsNotUtf8) {
-  const Json json = {{"name", "caf\xe9"}};
+  const nlohmann::ordered_json json = {{"name", "caf\xe9"}};
   EXPECT_EQ(json_text(json), "{\"name\":\"caf\xef\xbf\xbd\"}");
 }
 
@@ -23,8 +22,12 @@ FitReport report_of(const char* requested, std::uint64_t params, std::uint64_t b
   quality.recall[2] = 0.25;
   quality.ndcg[2] = 0.125;
   FitReport report;
-  report.budget = {parse_budget(requested), Precision::kFloat32, params, bytes, full};
-  report.used = {300, 0.0469, 1300, 0, Precision::kFloat32};
+  report.budget = ResolvedBudget{.requested = parse_budget(requested),
+                                 .params = params,
+                                 .bytes = bytes,
+                                 .covers_full = full,
+                                 .table_bytes = bytes};
+  report.used = {300, 0.0469, 1300, 0, Precision::kFloat32, {}};
   report.validation = report.test = quality;
   return report;
 }
@@ -58,7 +61,83 @@ TEST(FitSummary, SaysThatASearchWasCutShortAndWhatTheFileLost) {
                       "runs/x --continue-search\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("recall@20 0.5000  ndcg@20 0.5000  as trained"), std::string::npos) << text;
+  EXPECT_NE(text.find("as trained  recall@20 0.5000  ndcg@20 0.5000 on test, before"),
+            std::string::npos)
+      << text;
+}
+
+Metrics metrics_of(double recall, double ndcg) {
+  Metrics metrics;
+  metrics.num_users = 1;
+  metrics.recall[2] = recall;
+  metrics.ndcg[2] = ndcg;
+  return metrics;
+}
+
+TEST(FitSummary, PutsTheChosenPlanBesideWhatWasMeasuredOnTheWay) {
+  FitReport report = report_of("5%", 22'400, 90'632, false);
+  report.used.file_bytes = 1'900;
+  report.details.full_table = {6'400, 26'632};
+  report.details.equal = {.size = 6,
+                          .precision = Precision::kInt2,
+                          .table = {299, 1'280},
+                          .validation = {},
+                          .search = {{400, 0.111, 0.119}}};
+  report.details.popularity = {metrics_of(0.05, 0.04), metrics_of(0.06, 0.03)};
+  const std::string text = fit_summary(report, "runs/x");
+  EXPECT_NE(
+      text.find(
+          "\n"
+          "                      table     file  validation            test          search score\n"
+          "                      bytes    bytes        R@20    N@20    R@20    N@20  at 400 steps\n"
+          "full size            26,632  ~27,232           -       -       -       -             -\n"
+          "equal sizes, 6 int2   1,280   ~1,880           -       -       -       -        0.1110\n"
+          "chosen plan           1,300    1,900      0.2500  0.1250  0.2500  0.1250        0.1190\n"
+          "popularity                -        -      0.0500  0.0400  0.0600  0.0300             -\n"
+          "\n"),
+      std::string::npos)
+      << text;
+  report.full_validation = metrics_of(0.3, 0.2);
+  report.details.equal->search.reset();
+  report.details.equal->validation = metrics_of(0.2, 0.1);
+  report.test = {};
+  report.details.popularity->test = {};
+  const std::string without = fit_summary(report, "runs/x");
+  EXPECT_NE(without.find("~27,232      0.3000  0.2000     -     -\n"), std::string::npos)
+      << without;
+  EXPECT_NE(without.find("~1,880      0.2000  0.1000     -     -\n"), std::string::npos) << without;
+  EXPECT_EQ(without.find("search"), std::string::npos) << without;
+}
+
+TEST(FitSummary, SaysWhereTheBytesGoAndHowToServe) {
+  FitReport report = report_of("5%", 22'400, 90'632, false);
+  report.used.file_bytes = 2'000;
+  report.details.sections = {{"facts", 20},        {"user rows", 300}, {"item rows", 1'000},
+                             {"item ids", 200},    {"user ids", 100},  {"item norms", 40},
+                             {"interactions", 340}};
+  const std::string text = fit_summary(report, "runs/x");
+  EXPECT_NE(text.find("file        2,000 bytes: item rows 50.0 %, interactions 17.0 %, user rows "
+                      "15.0 %, item ids 10.0 %, user ids 5.0 %, other 3.0 %\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("report      runs/x/report.html\n"
+                      "serve       bet-serve http runs/x --port 8080\n"
+                      "results     runs/x\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(SizeHistogram, HasABlockForEveryPartOfTheSizes) {
+  // Sizes 0 to 4.
+  EXPECT_EQ(size_histogram(std::vector<std::uint32_t>{3, 8, 0, 1, 1'000}),
+            "1,012 rows, 3 empty, sizes 1 ▁·▁█ 4");
+  std::vector<std::uint32_t> many(129, 0);
+  many[1] = 4;
+  many[8] = 4;  // of the first of 16 bars, too
+  many[9] = 1;
+  many[128] = 2;
+  EXPECT_EQ(size_histogram(many), "11 rows, sizes 1 █▁·············▂ 128");
+  EXPECT_EQ(size_histogram(std::vector<std::uint32_t>{2}), "2 rows, sizes 1  0");
 }
 
 TEST(RunProgress, NumbersThePhasesAndEstimatesTheWhole) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "data/load.h"
+#include "support/sanitized.h"
 #include "support/temp_folder.h"
 
 namespace bet {
@@ -20,9 +21,7 @@ long peak_bytes() {
 
 // Reading takes less than 8 bytes per line besides the ids, for lines in any order.
 TEST(ReadMemory, PeaksUnderEightBytesALine) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's own memory would be measured";
-#endif
+  if (test::kSanitized) GTEST_SKIP() << "the sanitizer's own memory would be measured";
   constexpr int kLines = 4'000'000;
   const test::TempFolder folder;
   const auto path = folder / "a.csv";

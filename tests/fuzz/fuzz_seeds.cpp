@@ -46,6 +46,11 @@ void write_seeds(const std::filesystem::path& folder) {
   options.precision = Precision::kTernary;
   options.item_precision = Precision::kInt1;
   write(options);
+  options.number_items = true;
+  write(options);
+  options.number_users = true;
+  options.users = 80;  // more than one block of distances
+  write(options);
   options.users = 0;
   options.items = 1;
   write(options);
@@ -63,13 +68,22 @@ void write_requests(const std::filesystem::path& folder) {
     BET_CHECK(file.good(), path.string(), ": cannot be written");
   };
   for (const char* const target :
-       {"/", "/recommend?user=zo%C3%AB+%26%2B%25&k=3", "/recommend?user=%ff%01&with_seen=1",
-        "/similar?item=item+0&k=2", "/seen?user=%ff%01", "/users?prefix=u&limit=2", "/model",
-        "/healthz", "/metrics", "/recommend?user=nobody"}) {
+       {"/", "/recommend?user=zo%C3%AB+%26%2B%25&k=3", "/recommend?user=%ff%01&include_seen=1",
+        "/similar?item=item+0&k=2", "/score?user=%ff%01&item=item+0", "/openapi.json",
+        "/recommend?user=nobody&missing=popular", "/seen?user=%ff%01", "/users?prefix=u&limit=2",
+        "/model", "/healthz", "/metrics", "/recommend?user=nobody"}) {
     write("GET " + std::string(target), "");
   }
-  write("POST /recommend", R"({"users": ["\u007fx", "zo\u00eb &+%"], "k": 3, "with_seen": true})");
+  write("POST /recommend",
+        R"({"users": ["\u007fx", "zo\u00eb &+%"], "k": 3, "include_seen": true})");
   write("POST /recommend", R"({"items": ["item 0"], "k": 2})");
+  write("GET /recommend?user=%ff%01&only=item+0&only=item+1&exclude=item+1&min_score=-1.5", "");
+  write("GET /similar?item=item+0&only_list=both", "");
+  write("POST /similar", R"({"items": ["item 0", "x"], "k": 2})");
+  write("POST /score", R"({"user": "zo\u00eb &+%", "items": ["item 0", "x"]})");
+  write("POST /recommend",
+        R"({"items": ["item 0"], "only": ["item 1"], "exclude": ["item 2"], "min_score": 0.5})");
+  write("POST /recommend", R"({"users": ["zo\u00eb &+%"], "only_list": "both"})");
 }
 
 }  // namespace

@@ -91,6 +91,76 @@ TEST(QuantisedRows, AreWhatEveryBackboneUses) {
   }
 }
 
+// A plan of vectors: the table has all columns, and what a file stores of the propagated vectors is
+// what training uses, to the bit.
+TEST(QuantisedVectors, AreTheVectorsThatAFileStores) {
+  const Graph graph = make_graph(split(), TrainingPart::kTrain);
+  ModelOptions options;
+  options.dim = 24;
+  const auto backbone = make_backbone(options, graph);
+  for (const TablePrecision precision :
+       {TablePrecision(Precision::kInt2), TablePrecision(Precision::kInt8, Precision::kTernary),
+        TablePrecision(Precision::kFloat32, Precision::kInt1)}) {
+    const SizePlan plan = plan_of(precision).with_form(StoredForm::kVectors);
+    const ModelParameters table = backbone->initial(std::span(&plan, 1), 1);
+    EXPECT_TRUE(table.sizes.eq(23).all().item<bool>());
+    ModelParameters plain = table;
+    plain.precisions.clear();
+    plain.forms.clear();
+    plain.vector_sizes = plain.vector_kept = at::Tensor();
+    const at::Tensor vectors = backbone->ranking(plain).vectors;
+    const at::Tensor found = backbone->ranking(table).vectors;
+    for (std::int64_t row = 0; row < table.num_rows(); ++row) {
+      const auto size = static_cast<std::int64_t>(
+          row < table.num_users
+              ? plan.user_sizes()[static_cast<std::size_t>(row)]
+              : plan.item_sizes()[static_cast<std::size_t>(row - table.num_users)]);
+      std::vector<float> stored(vectors[row].data_ptr<float>(),
+                                vectors[row].data_ptr<float>() + size);
+      round_as_stored(stored, row < table.num_users ? precision.users : precision.items);
+      for (std::int64_t c = 0; c < table.stride(); ++c) {
+        const float wanted = c < size ? stored[static_cast<std::size_t>(c)] : 0.0F;
+        ASSERT_EQ(found[row][c].item<float>(), wanted) << "row " << row << " column " << c;
+      }
+    }
+  }
+}
+
+// Straight through the quantiser, and none for columns that are not stored.
+TEST(QuantisedVectors, PassTheGradientOfWhatIsStored) {
+  const std::vector<SizePlan> plans = {plan_of(Precision::kInt2).with_form(StoredForm::kVectors),
+                                       plan_of(Precision::kTernary)};
+  const ModelParameters table = make_table(plans, 3);
+  at::Tensor vectors = torch::randn_like(table.values);
+  vectors.set_requires_grad(true);
+  const at::Tensor weight = torch::randn_like(table.values);
+  const at::Tensor out = quantised_vectors(vectors, table);
+  (out * out * weight).sum().backward();
+  EXPECT_TRUE(torch::equal(vectors.grad(), 2 * out.detach() * weight * table.vector_kept));
+  const ModelColumns& other = table.models[1];
+  const auto columns_of = [&](const at::Tensor& all) {
+    return all.slice(1, other.first, other.first + other.width);
+  };
+  EXPECT_TRUE(torch::equal(columns_of(out), columns_of(vectors)))
+      << "the other model stores its rows";
+  EXPECT_FALSE(torch::equal(quantised_rows(table), table.values)) << "which are quantised";
+}
+
+// Side by side as alone.
+TEST(QuantisedVectors, OfOneModelAreThoseOfTheModelAlone) {
+  const std::vector<SizePlan> plans = {plan_of(Precision::kTernary),
+                                       plan_of(Precision::kInt2).with_form(StoredForm::kVectors)};
+  const ModelParameters both = make_table(plans, 3);
+  const ModelParameters alone = both.only(1);
+  EXPECT_EQ(alone.form(), StoredForm::kVectors);
+  EXPECT_EQ(both.only(0).form(), StoredForm::kTable);
+  const ModelColumns& columns = both.models[1];
+  const at::Tensor found =
+      quantised_vectors(both.values, both).slice(1, columns.first, columns.first + columns.width);
+  EXPECT_TRUE(
+      torch::equal(found, quantised_vectors(alone.values, alone).slice(1, 0, columns.width)));
+}
+
 TEST(QuantisedRows, TrainToLowerLosses) {
   const Graph graph = make_graph(split(), TrainingPart::kTrain);
   for (const Precision precision : {Precision::kInt4, Precision::kInt2, Precision::kInt1}) {

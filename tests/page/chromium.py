@@ -12,6 +12,27 @@ import time
 
 TIMEOUT_S = 60  # for whatever is waited for; machines of a CI are slow
 
+# Elements whose text has less contrast than WCAG's AA asks for (4.5, whatever the size).
+FAINT = """(() => {
+  const channels = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (c) => c.slice(0, 3).map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const back = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = channels(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] === 1) return c;
+    }
+    return [255, 255, 255];
+  };
+  return [...document.body.querySelectorAll('*')].filter((e) => {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== '');
+    if (!own || e.tagName === 'SCRIPT' || e.getClientRects().length === 0) return false;
+    const [a, b] = [light(channels(getComputedStyle(e).color)), light(back(e))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
+  }).map((e) => e.outerHTML.slice(0, 100));
+})()"""
+
 
 def find_chromium():
     """The program's path, or None."""

@@ -15,33 +15,12 @@ import unittest
 import urllib.parse
 
 sys.dont_write_bytecode = True  # nothing is written beside the sources
-from chromium import TIMEOUT_S, Chromium, find_chromium  # noqa: E402
+from chromium import FAINT, TIMEOUT_S, Chromium, find_chromium  # noqa: E402
 
 PHONE = (360, 740)
 DESKTOP = (1280, 900)
 MARKUP = '<img src=x onerror="window.hacked = true">'
 ODD = "a&k=1#?\"'+%41 \\zoë 日本"
-
-# Elements whose text has less contrast than WCAG's AA asks for (4.5, whatever the size).
-FAINT = """(() => {
-  const channels = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = (c) => c.slice(0, 3).map((v) => v / 255)
-    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const back = (e) => {
-    for (; e; e = e.parentElement) {
-      const c = channels(getComputedStyle(e).backgroundColor);
-      if (c.length === 3 || c[3] === 1) return c;
-    }
-    return [255, 255, 255];
-  };
-  return [...document.body.querySelectorAll('*')].filter((e) => {
-    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== '');
-    if (!own || e.tagName === 'SCRIPT' || e.getClientRects().length === 0) return false;
-    const [a, b] = [light(channels(getComputedStyle(e).color)), light(back(e))];
-    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
-  }).map((e) => e.outerHTML.slice(0, 100));
-})()"""
 
 # [item, score] of a list, as it is shown.
 ROWS = """[...document.querySelectorAll('#%s ol.scored > li')].map((row) =>
@@ -135,7 +114,7 @@ class PageTest(unittest.TestCase):
     def seen(self, user):
         every = ["--user", user, "-k", "1000"]
         left = {item for item, _ in self.wanted(*every)}
-        return {item for item, _ in self.wanted(*every, "--with-seen")} - left
+        return {item for item, _ in self.wanted(*every, "--include-seen")} - left
 
     def enter(self, text):
         """Into the field of the user, by keyboard; sends it off."""
@@ -182,7 +161,7 @@ class PageTest(unittest.TestCase):
 
     def test_seen_items_can_be_kept(self):
         self.open({"user": ODD, "k": "300", "with_seen": "1"})
-        self.assertEqual(self.rows("best"), self.wanted("--user", ODD, "-k", "300", "--with-seen"))
+        self.assertEqual(self.rows("best"), self.wanted("--user", ODD, "-k", "300", "--include-seen"))
         self.assertEqual(len(self.texts("#best .tag")), 2)
         self.assertTrue(self.browser.value("document.getElementById('with_seen').checked"))
 

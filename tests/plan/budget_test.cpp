@@ -153,5 +153,31 @@ TEST(Budget, AShareOfTheBytesIsOneOfTheFullTableInFp32) {
   EXPECT_TRUE(resolve_budget(parse_budget("100%B"), shape, std::nullopt).covers_full);
 }
 
+// A budget for the whole file: the table gets what the rest of the file leaves.
+TEST(Budget, ForAFileLeavesTheTableTheRest) {
+  const TableShape shape{100, 50, 16};
+  constexpr std::uint64_t kBeside = 3'000;  // beside the table
+  const ResolvedBudget budget =
+      resolve_budget(parse_budget("10kB"), shape, Precision::kFloat32, kBeside);
+  EXPECT_EQ(budget.target, BudgetFor::kFile);
+  EXPECT_EQ(budget.bytes, 10'000U);
+  EXPECT_EQ(budget.table_bytes, 7'000U);
+  EXPECT_EQ(budget.params, resolve_budget(parse_budget("7kB"), shape).params);
+  EXPECT_TRUE(budget.allows(1'000'000, 7'000));
+  EXPECT_FALSE(budget.allows(1, 7'001));
+  // What holds the full table and the rest needs no cut.
+  EXPECT_TRUE(resolve_budget(parse_budget("13kB"), shape, Precision::kFloat32, kBeside).covers_full);
+  EXPECT_FALSE(
+      resolve_budget(parse_budget("12.7kB"), shape, Precision::kFloat32, kBeside).covers_full);
+
+  const std::string error =
+      error_of([&] { resolve_budget(parse_budget("3001B"), shape, Precision::kFloat32, kBeside); });
+  EXPECT_NE(error.find("3000 bytes beside the table: the smallest is 3736B"), std::string::npos)
+      << error;
+  EXPECT_NO_THROW(resolve_budget(parse_budget("3736B"), shape, Precision::kFloat32, kBeside));
+  EXPECT_THROW(resolve_budget(parse_budget("3735B"), shape, Precision::kFloat32, kBeside), Error);
+  EXPECT_THROW(resolve_budget(parse_budget("50%"), shape, Precision::kFloat32, kBeside), Error);
+}
+
 }  // namespace
 }  // namespace bet

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
 
+#include "plan/rule_plans.h"
 #include "support/expect_error.h"
 
 namespace bet {
@@ -331,6 +333,38 @@ TEST(PlanSampler, LeavesOutPrecisionsThatDoNotFit) {
   EXPECT_THROW(PlanSampler(shape, PlanLimit{true, bytes, {Precision::kFloat32}}, frequencies(60, 1),
                            frequencies(90, 2)),
                Error);
+}
+
+// Plans of vectors keep the bytes, leave no row empty, and give both sides rows of one width.
+TEST(PlanSampler, OfVectorsSpendsOnRowsOfOneWidth) {
+  const TableShape shape{300, 200, 64, 0};
+  std::vector<std::uint32_t> users(300);
+  std::vector<std::uint32_t> items(200);
+  for (std::uint32_t i = 0; i < 300; ++i) users[i] = 1 + i % 17;
+  for (std::uint32_t i = 0; i < 200; ++i) items[i] = 1 + i % 29;
+  const std::vector<TablePrecision> precisions = {
+      Precision::kInt2, {Precision::kInt4, Precision::kTernary}, Precision::kInt3};
+  const PlanSampler sampler(shape, {true, 6'000, precisions, StoredForm::kVectors}, users, items);
+  for (const SampledPlan& rule : rule_plans(sampler)) {
+    EXPECT_EQ(rule.plan.form(), StoredForm::kVectors);
+    EXPECT_EQ(rule.origin.form, StoredForm::kVectors);
+    EXPECT_LE(rule.plan.stored_bytes(), 6'000U);
+    EXPECT_GT(rule.plan.stored_bytes(), 5'940U);
+  }
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const SampledPlan any = sampler.draw_any(1, i);
+    const SampledPlan near = sampler.draw_near(any.origin, 0.3, 1, i);
+    for (const SampledPlan& one : {any, near}) {
+      EXPECT_EQ(one.plan.form(), StoredForm::kVectors);
+      EXPECT_LE(one.plan.stored_bytes(), 6'000U);
+      EXPECT_EQ(one.plan.user_counts()[0] + one.plan.item_counts()[0], 0U);
+      const auto mean = [](std::span<const std::uint16_t> sizes) {
+        return std::accumulate(sizes.begin(), sizes.end(), 0.0) / static_cast<double>(sizes.size());
+      };
+      const double ratio = mean(one.plan.user_sizes()) / mean(one.plan.item_sizes());
+      EXPECT_NEAR(ratio, 1, 0.35) << i;
+    }
+  }
 }
 
 }  // namespace

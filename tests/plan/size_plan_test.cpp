@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/grown_plan.h"
 #include "plan/plan_sampler.h"
 #include "support/expect_error.h"
 
@@ -97,6 +98,28 @@ TEST(MixedRandomPlan, IsSpreadAndIgnoresTheOrderOfRows) {
   for (const std::uint16_t size : plan.item_sizes()) ++counts[size];
   for (int size = 1; size <= 12; ++size) EXPECT_NEAR(counts[size], 833, 150) << size;
   EXPECT_NE(plan, mixed_random_plan(shape, 64'000, 2));
+}
+
+// What is left of a budget goes to the rows that have values, the most frequent first.
+TEST(GrownPlan, SpendsWhatIsLeftOnRowsThatHaveValues) {
+  const TableShape shape{3, 2, 16, 0};
+  const SizePlan plan = SizePlan(shape, {4, 4, 0}, {16, 6}).with_precision(Precision::kInt2);
+  const std::vector<std::uint32_t> users = {1, 5, 9};
+  const std::vector<std::uint32_t> items = {7, 3};
+  const auto sizes = [&](std::uint64_t bytes) {
+    const SizePlan grown = grown_plan(plan, bytes, users, items);
+    EXPECT_LE(grown.stored_bytes(), plan.stored_bytes() + bytes);
+    EXPECT_EQ(grown.precision(), plan.precision());
+    return std::vector<std::uint16_t>{grown.user_sizes()[0], grown.user_sizes()[1],
+                                      grown.user_sizes()[2], grown.item_sizes()[0],
+                                      grown.item_sizes()[1]};
+  };
+  using RowSizes = std::vector<std::uint16_t>;
+  EXPECT_EQ(sizes(0), (RowSizes{4, 4, 0, 16, 8})) << "the last byte of the row of 6 has room";
+  EXPECT_EQ(sizes(1), (RowSizes{4, 8, 0, 16, 8}));
+  EXPECT_EQ(sizes(2), (RowSizes{8, 8, 0, 16, 8}));
+  EXPECT_EQ(sizes(3), (RowSizes{8, 12, 0, 16, 8}));
+  EXPECT_EQ(sizes(100), (RowSizes{16, 16, 0, 16, 16})) << "and no further";
 }
 
 }  // namespace

@@ -35,12 +35,13 @@ TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
     return pretrained_identity(options_of(entries), "hash");
   };
   const std::pair<const char*, const char*> same[] = {
-      {"budget", "10%"},       {"precision", "int8"},  {"serving", "materialised"},
-      {"final", "all"},        {"threads", "3"},       {"iterations", "4"},
-      {"candidates", "7"},     {"retrain-top", "2"},   {"finetune-epochs", "3"},
-      {"selection", "random"}, {"cache", "/tmp/x"},    {"min-dim", "1"},
-      {"user-share", "0.9"},   {"method", "ciess"},    {"format", "csv"},
-      {"min-user-inter", "5"}, {"min-item-inter", "5"}};
+      {"budget", "10%"},       {"precision", "int8"},   {"serving", "materialised"},
+      {"final", "all"},        {"threads", "3"},        {"iterations", "4"},
+      {"candidates", "7"},     {"retrain-top", "2"},    {"finetune-epochs", "3"},
+      {"selection", "random"}, {"cache", "/tmp/x"},     {"min-dim", "1"},
+      {"user-share", "0.9"},   {"method", "ciess"},     {"format", "csv"},
+      {"min-user-inter", "5"}, {"min-item-inter", "5"}, {"seen", "keep"},
+      {"budget-for", "table"}};
   const std::pair<const char*, const char*> others[] = {
       {"split", "time"},    {"split-seed", "2"},
       {"backbone", "mf"},   {"schedule", "paper"},

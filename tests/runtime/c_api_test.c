@@ -108,6 +108,141 @@ static int check_lists(const bet_model* model) {
   return 0;
 }
 
+static int check_filters(const bet_model* model) {
+  bet_scored_item items[5];
+  size_t count = 99;
+  unsigned char unknown[2];
+  const char* x[2] = {"x", "what"};
+  const char* given[1] = {"yy"};
+  bet_item_set* only_x = NULL;
+  bet_item_set* nothing = NULL;
+  bet_filter filter;
+  struct {
+    bet_filter known;
+    int later;
+  } newer;
+
+  memset(&filter, 0, sizeof filter);
+  EXPECT(bet_recommend_filtered(model, "bob", 5, &filter, items, &count) == BET_BAD_CALL);
+  EXPECT(says("bet_filter: size is less"));
+  filter.size = sizeof filter;
+  EXPECT(bet_item_set_create(model, x, 2, 0, &only_x) == BET_OK && only_x != NULL);
+  EXPECT(bet_item_set_create(model, NULL, 0, 1, &nothing) == BET_OK && nothing != NULL);
+
+  EXPECT(bet_recommend_filtered(model, "bob", 5, &filter, items, &count) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "x", -1.5));
+  filter.include_seen = 1;
+  EXPECT(bet_recommend_filtered(model, "bob", 5, &filter, items, &count) == BET_OK && count == 2);
+  filter.has_min_score = 1;
+  filter.min_score = -1;
+  EXPECT(bet_recommend_filtered(model, "bob", 5, &filter, items, &count) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "yy", 0));
+  filter.has_min_score = 0;
+  filter.only = only_x;
+  EXPECT(bet_recommend_filtered(model, "al", 5, &filter, items, &count) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "x", 1.5));
+  EXPECT(bet_similar_items_filtered(model, "yy", 5, &filter, items, &count) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "x", 0));
+  EXPECT(bet_recommend_for_known_items_filtered(model, given, 1, 5, &filter, items, &count,
+                                                unknown) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "x", 0) && unknown[0] == 0);
+  filter.exclude = only_x;
+  EXPECT(bet_recommend_filtered(model, "al", 5, &filter, items, &count) == BET_OK && count == 0);
+  filter.exclude = NULL;
+  filter.only = nothing;
+  EXPECT(bet_recommend_filtered(model, "al", 5, &filter, items, &count) == BET_OK && count == 0);
+
+  EXPECT(bet_popular_items(model, 5, NULL, items, &count) == BET_OK);
+  EXPECT(count == 1 && is_item(&items[0], "yy", 1));
+  filter.only = only_x;
+  EXPECT(bet_popular_items(model, 5, &filter, items, &count) == BET_OK && count == 0);
+
+  memset(&newer, 0, sizeof newer);
+  newer.known.size = sizeof newer;
+  EXPECT(bet_recommend_filtered(model, "al", 5, &newer.known, items, &count) == BET_OK);
+  newer.later = 1;
+  EXPECT(bet_recommend_filtered(model, "al", 5, &newer.known, items, &count) == BET_BAD_CALL);
+  EXPECT(says("does not know"));
+  bet_item_set_free(only_x);
+  bet_item_set_free(nothing);
+  return 0;
+}
+
+static int check_rows(const bet_model* model) {
+  bet_scored_item items[4];
+  bet_scored_item alone[2];
+  size_t counts[2] = {99, 99};
+  size_t count = 99;
+  const char* id = NULL;
+  size_t length = 0;
+  char name[8];
+  uint32_t row = 0;
+
+  EXPECT(bet_recommend_rows(model, 0, 2, 2, NULL, 0, items, counts) == BET_OK);
+  for (row = 0; row < 2; ++row) {
+    EXPECT(bet_user_id(model, row, &id, &length) == BET_OK && length < sizeof name);
+    memcpy(name, id, length);
+    name[length] = 0;
+    EXPECT(bet_recommend(model, name, 2, 1, alone, &count) == BET_OK && count == counts[row]);
+    EXPECT(count > 0 && alone[0].item == items[2 * row].item);
+    EXPECT(alone[0].score == items[2 * row].score);
+  }
+  EXPECT(bet_recommend_rows(model, 2, 0, 2, NULL, 1, items, counts) == BET_OK);
+  EXPECT(bet_recommend_rows(model, 1, 2, 2, NULL, 1, items, counts) == BET_BAD_CALL);
+  EXPECT(says("bet_recommend_rows: rows out of range"));
+  EXPECT(bet_recommend_rows(model, 3, 0, 2, NULL, 1, items, counts) == BET_BAD_CALL);
+  EXPECT(bet_recommend_rows(NULL, 0, 1, 2, NULL, 1, items, counts) == BET_BAD_CALL);
+  EXPECT(bet_recommend_rows(model, 0, 1, 2, NULL, 1, NULL, counts) == BET_BAD_CALL);
+  EXPECT(bet_recommend_rows(model, 0, 1, 2, NULL, 1, items, NULL) == BET_BAD_CALL);
+  EXPECT(bet_user_id(model, 2, &id, &length) == BET_BAD_CALL && says("out of range"));
+  EXPECT(bet_user_id(NULL, 0, &id, &length) == BET_BAD_CALL);
+  EXPECT(bet_user_id(model, 0, NULL, &length) == BET_BAD_CALL);
+  EXPECT(bet_user_id(model, 0, &id, NULL) == BET_BAD_CALL);
+  EXPECT(bet_popular_items(NULL, 1, NULL, items, &count) == BET_BAD_CALL);
+  EXPECT(bet_popular_items(model, 1, NULL, NULL, &count) == BET_BAD_CALL);
+  EXPECT(bet_popular_items(model, 1, NULL, items, NULL) == BET_BAD_CALL);
+  return 0;
+}
+
+static int check_bad_filter_calls(const bet_model* model, const bet_model* other) {
+  bet_scored_item items[2];
+  size_t count = 0;
+  unsigned char unknown[2];
+  const char* list[2] = {"x", NULL};
+  bet_item_set* set = NULL;
+  bet_filter filter;
+
+  memset(&filter, 0, sizeof filter);
+  filter.size = sizeof filter;
+  EXPECT(bet_item_set_create(NULL, list, 1, 0, &set) == BET_BAD_CALL);
+  EXPECT(bet_item_set_create(model, NULL, 1, 0, &set) == BET_BAD_CALL);
+  EXPECT(bet_item_set_create(model, list, 1, 0, NULL) == BET_BAD_CALL);
+  EXPECT(says("bet_item_set_create: a null pointer"));
+  EXPECT(bet_item_set_create(model, list, 2, 0, &set) == BET_BAD_CALL && set == NULL);
+  EXPECT(says("a null pointer in the list"));
+  bet_item_set_free(NULL);
+
+  EXPECT(bet_recommend_filtered(NULL, "bob", 1, &filter, items, &count) == BET_BAD_CALL);
+  EXPECT(bet_recommend_filtered(model, NULL, 1, &filter, items, &count) == BET_BAD_CALL);
+  EXPECT(bet_recommend_filtered(model, "bob", 1, NULL, items, &count) == BET_BAD_CALL);
+  EXPECT(says("bet_recommend_filtered: a null pointer"));
+  EXPECT(bet_recommend_filtered(model, "bob", 1, &filter, NULL, &count) == BET_BAD_CALL);
+  EXPECT(bet_recommend_filtered(model, "bob", 1, &filter, items, NULL) == BET_BAD_CALL);
+  EXPECT(bet_similar_items_filtered(model, "x", 1, NULL, items, &count) == BET_BAD_CALL);
+  EXPECT(bet_similar_items_filtered(model, NULL, 1, &filter, items, &count) == BET_BAD_CALL);
+  EXPECT(bet_recommend_for_known_items_filtered(model, list, 1, 1, NULL, items, &count, unknown) ==
+         BET_BAD_CALL);
+  EXPECT(bet_recommend_for_known_items_filtered(model, list, 0, 1, &filter, items, &count,
+                                                unknown) == BET_BAD_CALL);
+
+  EXPECT(bet_item_set_create(other, list, 1, 0, &set) == BET_OK);
+  filter.only = set;
+  EXPECT(bet_recommend_filtered(model, "bob", 1, &filter, items, &count) == BET_BAD_CALL);
+  EXPECT(says("a set of items of another model"));
+  bet_item_set_free(set);
+  return 0;
+}
+
 static int check_bad_list_calls(const bet_model* model) {
   bet_scored_item items[2];
   size_t count = 0;
@@ -193,6 +328,7 @@ static int check_bad_calls(const bet_model* model, const char* path) {
 
 int check_c_api(const char* path, const char* damaged, const void* bytes, size_t size) {
   bet_model* model = NULL;
+  bet_model* other = NULL;
   int line = 0;
 
   EXPECT(bet_error() != NULL);
@@ -215,6 +351,11 @@ int check_c_api(const char* path, const char* damaged, const void* bytes, size_t
   if (line == 0) line = check_lists(model);
   if (line == 0) line = check_bad_calls(model, path);
   if (line == 0) line = check_bad_list_calls(model);
+  if (line == 0) line = check_filters(model);
+  if (line == 0) line = check_rows(model);
+  EXPECT(bet_open_bytes(bytes, size, &other) == BET_OK);
+  if (line == 0) line = check_bad_filter_calls(model, other);
+  bet_close(other);
   bet_close(model);
   return line;
 }

@@ -348,6 +348,52 @@ TEST(Format, ScalesOfOneByteAreEighthsOfPowersOfTwo) {
   }
 }
 
+// The file of vectors with other ids: users 7 and 12, and with `number_items` items 3 and 4.
+std::string numbers_file(bool number_items) {
+  RawFile raw = test::take_apart(tiny_file());
+  raw.version = 4;
+  raw.user_ids = 1;
+  raw.section(2) = bytes_of("07 00 03 00  41");
+  if (number_items) {
+    raw.item_ids = 1;
+    raw.section(3) = bytes_of("03 01  00");
+  }
+  return raw.bytes();
+}
+
+TEST(Format, NumbersGiveTheExpectedAnswer) {
+  const std::vector<std::byte> bytes = exact_bytes(numbers_file(true));
+  const Model model = Model::from_bytes(bytes);
+  expect_items(model.recommend("12", 5), {{"3", -1.5F}});
+  expect_items(model.recommend("7", 5), {{"3", 1.5F}, {"4", 0.0F}});
+  EXPECT_EQ(model.user_id(0), "12");
+  EXPECT_EQ(model.user_id(1), "7");
+  EXPECT_FALSE(model.has_user("07"));
+  EXPECT_EQ(model.summary().opened_bytes, 2U * 2U + 1U + 2U * 1U + 1U);
+}
+
+TEST(Format, NumbersAreWrittenSo) {
+  std::vector<float> users;
+  std::vector<float> items;
+  ModelToWrite model = vectors_model(users, items);
+  model.users.ids = {"7", "12"};
+  const std::string mixed = encode_model(model);
+  EXPECT_EQ(mixed, numbers_file(false));
+  const std::vector<std::byte> bytes = exact_bytes(mixed);
+  expect_items(Model::from_bytes(bytes).recommend("7", 5), {{"x", 1.5F}, {"yy", 0.0F}});
+  model.items.ids = {"3", "4"};
+  EXPECT_EQ(encode_model(model), numbers_file(true));
+  // The file of texts as always where one id of each side is none.
+  model.users.ids = {"7", "012"};
+  model.items.ids = {"3", "+4"};
+  EXPECT_EQ(encode_model(model)[8], 1);
+  model.item_precision = Precision::kInt8;
+  EXPECT_EQ(encode_model(model)[8], 3);
+  model.items.ids = {"3", "4"};
+  const std::string both = encode_model(model);
+  EXPECT_EQ(both.substr(8, 1) + both.substr(50, 3), bytes_of("04  02 00 01"));
+}
+
 // Programs that read versions 1 and 2 alone still read what they know.
 TEST(Format, VersionThreeIsWrittenOnlyWhereItIsNeeded) {
   const auto version = [](BackboneId backbone, Precision users, Precision items) {

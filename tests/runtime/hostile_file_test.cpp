@@ -26,7 +26,7 @@ using test::ToyOptions;
 constexpr std::size_t kDirectory = 64;
 constexpr std::size_t kEntry = 32;
 
-std::string graph_file() { return ToyModel(test::toy_graph(2)).encode(); }
+std::string toy_graph_file() { return ToyModel(test::toy_graph(2)).encode(); }
 
 std::string file_of(Precision precision, RowLayout layout = RowLayout::kPrefix,
                     std::optional<Precision> item_precision = {}) {
@@ -34,6 +34,15 @@ std::string file_of(Precision precision, RowLayout layout = RowLayout::kPrefix,
   options.precision = precision;
   options.item_precision = item_precision;
   options.layout = layout;
+  return ToyModel(options).encode();
+}
+
+// Of ids that are numbers, in two blocks of distances.
+std::string toy_numbers_file() {
+  ToyOptions options;
+  options.users = 70;
+  options.max_dim = 2;
+  options.number_users = options.number_items = true;
   return ToyModel(options).encode();
 }
 
@@ -135,11 +144,12 @@ TEST_P(Damaged, BytesBehindTheEndAreRefused) {
 INSTANTIATE_TEST_SUITE_P(
     Bases, Damaged,
     testing::Values(
-        Base{"Graph", graph_file()}, Base{"Int4", file_of(Precision::kInt4)},
+        Base{"Graph", toy_graph_file()}, Base{"Int4", file_of(Precision::kInt4)},
         Base{"MaskedInt8", file_of(Precision::kInt8, RowLayout::kMasked)},
         Base{"TernaryAndInt1", file_of(Precision::kTernary, RowLayout::kMasked, Precision::kInt1)},
         Base{"Int2AndInt3", file_of(Precision::kInt2, RowLayout::kPrefix, Precision::kInt3)},
-        Base{"Ngcf", dense_file(test::toy_ngcf())}, Base{"Ncf", dense_file(test::toy_ncf())}),
+        Base{"Numbers", toy_numbers_file()}, Base{"Ngcf", dense_file(test::toy_ngcf())},
+        Base{"Ncf", dense_file(test::toy_ncf())}),
     [](const auto& base) { return std::string(base.param.name); });
 
 // Malicious files in which every checksum is right.
@@ -177,7 +187,7 @@ class Crafter {
 };
 
 void craft_headers(Crafter& craft) {
-  const std::string graph = graph_file();
+  const std::string graph = toy_graph_file();
   const auto header = [&](const char* name, const std::string& what,
                           const std::function<void(RawFile&)>& change) {
     craft.parts(name, graph, what, change);
@@ -186,8 +196,19 @@ void craft_headers(Crafter& craft) {
   header("Version2", "header: version 2 for lightgcn", [](RawFile& raw) { raw.version = 2; });
   header("Version3", "header: version 3 for lightgcn with users in fp32 and items in fp32",
          [](RawFile& raw) { raw.version = 3; });
-  header("Version4", "version 4; this program reads versions 1 to 3",
+  header("Version4",
+         "header: version 4 for lightgcn with users in fp32 and items in fp32, user ids as texts, "
+         "item ids as texts",
          [](RawFile& raw) { raw.version = 4; });
+  header("Version5", "version 5; this program reads versions 1 to 4",
+         [](RawFile& raw) { raw.version = 5; });
+  header("UserIds2", "unknown form of user ids 2",
+         [](RawFile& raw) { raw.version = 4, raw.user_ids = 2; });
+  header("ItemIds2", "unknown form of item ids 2",
+         [](RawFile& raw) { raw.version = 4, raw.item_ids = 2; });
+  header("NumbersWithoutVersion4", "header: bytes that must be zero",
+         [](RawFile& raw) { raw.user_ids = 1; });
+  header("TextsAsNumbers", "user ids: ", [](RawFile& raw) { raw.version = 4, raw.user_ids = 1; });
   header("Backbone4", "unknown backbone 4", [](RawFile& raw) { raw.backbone = 4; });
   header("Serving2", "unknown serving 2", [](RawFile& raw) { raw.serving = 2; });
   header("Precision4", "header: version 1 for lightgcn with users in int3 and items in int3",
@@ -224,6 +245,12 @@ void craft_headers(Crafter& craft) {
   }
   craft.bytes("ByteOfTheHeaderOfVersion3", file_of(Precision::kInt2), "header: bytes that must",
               [](std::string& file) { file[51] = 1; });
+  craft.bytes("ByteOfTheHeaderOfVersion4", toy_numbers_file(), "header: bytes that must",
+              [](std::string& file) { file[53] = 1; });
+  craft.parts("Version3ForNumbers", toy_numbers_file(), "header: version 3 for mf",
+              [](RawFile& raw) { raw.version = 3; });
+  craft.parts("NumbersAsTexts", toy_numbers_file(),
+              "item ids: ", [](RawFile& raw) { raw.item_ids = 0; });
   craft.parts("Version1ForMixedSides",
               file_of(Precision::kInt8, RowLayout::kPrefix, Precision::kInt4),
               "header: bytes that must", [](RawFile& raw) { raw.version = 1; });
@@ -236,7 +263,7 @@ void craft_headers(Crafter& craft) {
 }
 
 void craft_directories(Crafter& craft) {
-  const std::string graph = graph_file();
+  const std::string graph = toy_graph_file();
   const auto entry = [&](const char* name, std::size_t index, std::size_t at, std::uint64_t add,
                          const std::string& what) {
     craft.bytes(name, graph, what, [&](std::string& file) {
@@ -350,6 +377,55 @@ void craft_ids(Crafter& craft) {
               [](RawFile& raw) { ++raw.section(7)[4]; });
   craft.parts("LastBlockOfIdsFarAway", many, "user ids: the text of row 32 is not where",
               [](RawFile& raw) { put(raw.section(2), 8, 0xffffffffU); });
+}
+
+// The user ids of tiny_file() as numbers.
+void craft_numbers(Crafter& craft) {
+  const auto rows = [&](const char* name, std::uint32_t users, const char* section,
+                        const std::string& what) {
+    craft.parts(name, tiny_file(), "user ids: " + what, [&](RawFile& raw) {
+      raw.version = 4;
+      raw.user_ids = 1;
+      raw.users = users;
+      raw.section(2) = bytes_of(section);
+    });
+  };
+  const auto numbers = [&](const char* name, const char* section, const std::string& what) {
+    rows(name, 2, section, what);
+  };
+  numbers("NoNumbersAtAll", "", "ends after 0 bytes");
+  numbers("NumbersWithoutLength", "07 00 03", "ends after 3 bytes");
+  numbers("NumbersWithoutBits", "07 00 03 00", "ends after 0 bytes of bits for 2 rows");
+  numbers("NumbersOfMoreRows", "07 02 41", "a run of 3 numbers from 7 on for the last 2 rows");
+  numbers("NumbersOfManyMoreRows", "07 ffffffff0f 41",
+          "a run of 4294967296 numbers from 7 on for the last 2 rows");
+  numbers("NumbersOfMoreRowsInTheSecondRun", "07 00 03 01 41",
+          "a run of 2 numbers from 12 on for the last 1 rows");
+  numbers("RunEndsAtTheLimit", "ffffffffffffffff7f 01 41",
+          "a run of 2 numbers from 9223372036854775807 on ends at 2^63");
+  numbers("RunBeginsAtTheLimit", "feffffffffffffff7f 00 00 00 41", "a run begins at 2^63 or more");
+  numbers("RunBeginsPastTheLimit", "ffffffffffffffff7f 00 00 00 41",
+          "a run begins at 2^63 or more");
+  numbers("RunWraps", "ffffffffffffffff7f 00 ffffffffffffffff7f 00 41",
+          "a run begins at 2^63 or more");
+  numbers("RunFarAway", "05 00 ffffffffffffffff7f 00 41", "a run begins at 2^63 or more");
+  numbers("NumberOf64Bits", "ffffffffffffffffff01 00 41", "a number of more than 63 bits");
+  numbers("NumberWithANeedlessZero", "8700 00 03 00 41", "a needless zero");
+  numbers("LengthOf33Bits", "07 ffffffff1f 41", "a number of more than 32 bits");
+  numbers("WideDistances", "07 00 03 00 02",
+          "distances of 2 bits from row 0 on, where 1 are the most");
+  numbers("OneNumberForTwoRows", "07 00 03 00 c1", "rows 0 and 1 have the same number");
+  numbers("TooManyOnes", "07 00 03 00 c0 00", "2 ones or more before bit 8, where 1 are the most");
+  numbers("EndlessOnes", "07 00 03 00 c0 ffffffffffffffffffffffffffffffff",
+          "56 ones or more before bit 62");
+  numbers("BitsEndEarly", "07 00 03 00 40",
+          "ends after 1 bytes of bits, in the middle of a number");
+  numbers("BitsBehindTheLastNumber", "07 00 03 00 40 02", "bits after the last number are not");
+  numbers("BytesBehindTheLastNumber", "07 00 03 00 41 00", "1 bytes too many");
+  rows("DistanceOfAllRows", 3, "07 02 c2 00", "a distance of 3 at row 0 of 3");
+  rows("NoRowsButANumber", 0, "00", "1 bytes too many");
+  rows("ManyRowsInOneRun", 0xffffffffU, "00 feffffff0f 00",
+       "ends after 1 bytes of bits for 4294967295 rows");
 }
 
 void craft_interactions(Crafter& craft) {
@@ -490,7 +566,7 @@ TEST(CraftedFile, TheFramesAreGood) {
   }
   EXPECT_TRUE(opens_or_is_refused(five_ternary_file("f2").bytes(), Verify::kAll));
   EXPECT_TRUE(opens_or_is_refused(tiny_file(), Verify::kAll));
-  EXPECT_TRUE(opens_or_is_refused(take_apart(graph_file()).bytes(), Verify::kAll));
+  EXPECT_TRUE(opens_or_is_refused(take_apart(toy_graph_file()).bytes(), Verify::kAll));
 }
 
 void expect_refused(void (*make)(Crafter&)) {
@@ -510,6 +586,7 @@ TEST(CraftedFile, HeadersAreRefused) { expect_refused(craft_headers); }
 TEST(CraftedFile, DirectoriesAreRefused) { expect_refused(craft_directories); }
 TEST(CraftedFile, FactsAreRefused) { expect_refused(craft_facts); }
 TEST(CraftedFile, IdsAreRefused) { expect_refused(craft_ids); }
+TEST(CraftedFile, NumbersAreRefused) { expect_refused(craft_numbers); }
 TEST(CraftedFile, InteractionsAreRefused) { expect_refused(craft_interactions); }
 TEST(CraftedFile, RowsAreRefused) { expect_refused(craft_rows); }
 

@@ -124,6 +124,12 @@ std::vector<ToyOptions> all_kinds() {
       kinds.back().item_precision = items;
     }
   }
+  for (ToyOptions numbers : {ToyOptions(), toy_graph(3), toy_ncf()}) {
+    numbers.number_items = true;
+    add(numbers, Precision::kFloat32, RowLayout::kPrefix);
+    numbers.number_users = true;
+    add(numbers, Precision::kInt2, RowLayout::kMasked);
+  }
   // Weights for more columns than any row has.
   for (ToyOptions spare : {toy_ngcf(), toy_ncf()}) {
     spare.users = spare.items = 2;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -205,13 +206,19 @@ void expect_true_summary(const ToyOptions& options) {
     weights += one.values.size();
   }
   EXPECT_EQ(pair.model.weights().size(), pair.toy.model.weights.size());
+  // Three digits an id, and the packed order.
+  const auto id_bytes = [](bool numbers, std::size_t rows) {
+    return numbers ? 3 * rows + (rows * std::bit_width(rows - 1) + 7) / 8 : 0;
+  };
+  const std::uint64_t ids = id_bytes(options.number_users, pair.users().size()) +
+                            id_bytes(options.number_items, pair.items().size());
   if (!header.has_weights()) {
-    EXPECT_EQ(summary.opened_bytes, 0U);
+    EXPECT_EQ(summary.opened_bytes, ids);
   } else if (options.backbone == BackboneId::kNgcf) {
     EXPECT_EQ(summary.opened_bytes,
               4 * (weights + (pair.users().size() + pair.items().size()) * pair.model.dimension()));
   } else {
-    EXPECT_GE(summary.opened_bytes, 4 * (weights + pair.items().size() * options.max_dim));
+    EXPECT_GE(summary.opened_bytes, ids + 4 * (weights + pair.items().size() * options.max_dim));
   }
 }
 

@@ -32,7 +32,8 @@ std::string RawFile::bytes() const {
   file += packed({version, static_cast<std::uint32_t>(sections.size())});
   file += std::string(16, '\0');  // size and checksum follow
   file += packed({users, items, max_dim});
-  file += packed({backbone, serving, precision, layout, layers, std::uint8_t{0}, item_precision});
+  file += packed({backbone, serving, precision, layout, layers, std::uint8_t{0}, item_precision,
+                  user_ids, item_ids});
   file.resize(kHeader + kEntry * sections.size());
   for (std::size_t i = 0; i < sections.size(); ++i) {
     file.resize((file.size() + 63) / 64 * 64);
@@ -59,6 +60,8 @@ RawFile take_apart(const std::string& file) {
   raw.layout = number_at<std::uint8_t>(file, 47);
   raw.layers = number_at<std::uint8_t>(file, 48);
   raw.item_precision = number_at<std::uint8_t>(file, 50);
+  raw.user_ids = number_at<std::uint8_t>(file, 51);
+  raw.item_ids = number_at<std::uint8_t>(file, 52);
   for (std::uint32_t i = 0; i < number_at<std::uint32_t>(file, 12); ++i) {
     const std::size_t entry = kHeader + kEntry * i;
     raw.sections.emplace_back(number_at<std::uint32_t>(file, entry),

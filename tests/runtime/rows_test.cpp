@@ -375,6 +375,12 @@ TEST_P(Rows, DotsAndSumsAreThoseOfTheDecodedRows) {
     for (float& weight : weights) weight = random() % 3 == 0 ? 0.0F : random_value(random);
     std::vector<float> dots(count, 9.0F);
     section.dots(query, dots);
+    std::vector<std::uint32_t> some;
+    for (std::uint32_t row = 0; row < count; ++row) {
+      if (random() % 3 == 0) some.push_back(row);
+    }
+    std::vector<float> dots_of_some(some.size(), 9.0F);
+    section.dots(query, some, dots_of_some);
     std::vector<float> sum(width + 3, 1.0F);
     section.add(weights, sum);
     std::vector<double> expected_sum(width + 3, 1.0);
@@ -394,6 +400,11 @@ TEST_P(Rows, DotsAndSumsAreThoseOfTheDecodedRows) {
         sum_terms[j] += std::abs(double{weights[row]} * decoded[j]);
       }
       ASSERT_NEAR(dots[row], expected, 1e-6 * terms) << max_dim << ' ' << row;
+      const auto found = std::find(some.begin(), some.end(), row);
+      if (found == some.end()) continue;
+      ASSERT_NEAR(dots_of_some[static_cast<std::size_t>(found - some.begin())], expected,
+                  1e-6 * terms)
+          << max_dim << ' ' << row;
     }
     for (std::uint32_t j = 0; j < width + 3; ++j) {
       ASSERT_NEAR(sum[j], expected_sum[j], 1e-6 * sum_terms[j]) << max_dim << ' ' << j;

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
 #include <set>
 
+#include "runtime/bits.h"
 #include "runtime/bytes.h"
 #include "runtime/facts.h"
 #include "runtime/id_section.h"
@@ -78,6 +81,59 @@ TEST(Base128, RefusesNeedlessBytesLargeNumbersAndEnds) {
   EXPECT_NE(error({}).find("numbers: ends after 0 bytes"), std::string::npos);
 }
 
+TEST(Base128, OfSixtyThreeBits) {
+  const auto read = [](const std::string& text) {
+    const std::vector<std::byte> bytes = exact_bytes(text);
+    ByteReader reader(bytes, "numbers");
+    const std::uint64_t value = reader.base128_of_63_bits();
+    reader.expect_end();
+    return value;
+  };
+  for (unsigned bit = 0; bit < 63; ++bit) {
+    const std::uint64_t power = std::uint64_t{1} << bit;
+    for (const std::uint64_t value : {power - 1, power, power | 0x55, 2 * power - 1}) {
+      std::string text;
+      append_base128(text, value);
+      EXPECT_EQ(text.size(),
+                value == 0 ? 1U : static_cast<unsigned>(std::bit_width(value) + 6) / 7);
+      EXPECT_EQ(read(text), value);
+    }
+  }
+  EXPECT_NE(error_of([&] { read(std::string(9, '\xff') + '\x01'); }).find("more than 63 bits"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { read(text_of({0x80, 0})); }).find("needless zero"), std::string::npos);
+}
+
+TEST(Bits, ComeBack) {
+  struct Piece {
+    std::uint64_t number;
+    unsigned count;
+    bool is_ones;
+  };
+  test::Random random(1);
+  std::vector<Piece> pieces;
+  BitWriter writer;
+  for (int i = 0; i < 2000; ++i) {
+    const unsigned count = random() % 33;
+    const bool is_ones = random() % 4 == 0;
+    const std::uint64_t number =
+        is_ones ? random() % 200 : random() & ((std::uint64_t{1} << count) - 1);
+    pieces.push_back({number, count, is_ones});
+    if (is_ones) {
+      writer.ones(number);
+      writer.number(0, 1);
+    } else {
+      writer.number(number, count);
+    }
+  }
+  const std::vector<std::byte> bytes = exact_bytes(writer.take_bytes());
+  BitReader reader(bytes, "bits");
+  for (const auto& [number, count, is_ones] : pieces) {
+    ASSERT_EQ(is_ones ? reader.ones(number) : reader.number(count), number);
+  }
+  reader.expect_end();
+}
+
 TEST(Facts, ComeBackSorted) {
   const Facts facts = {{"z", 0.1},
                        {"", std::string()},
@@ -118,8 +174,9 @@ TEST(Ids, EveryIdIsFoundAndNoOther) {
     }
     std::vector<std::string> ids(all.begin(), all.end());
     std::shuffle(ids.begin(), ids.end(), random);
-    const std::vector<std::byte> bytes = exact_bytes(encode_ids(ids));
-    const IdSection section(bytes, count, "ids");
+    const EncodedIds encoded = encode_ids(ids);
+    const std::vector<std::byte> bytes = exact_bytes(encoded.bytes);
+    const IdSection section(bytes, count, encoded.form, "ids");
     EXPECT_EQ(section.size(), count);
     for (std::uint32_t row = 0; row < count; ++row) {
       ASSERT_EQ(section.name(row), ids[row]) << count;
@@ -135,16 +192,16 @@ TEST(Ids, EveryIdIsFoundAndNoOther) {
 
 TEST(Ids, BytesAreOrderedAsUnsigned) {
   const std::vector<std::string> ids = {"\xff", "a", "\x7f", "\x80"};
-  const std::vector<std::byte> bytes = exact_bytes(encode_ids(ids));
+  const std::vector<std::byte> bytes = exact_bytes(encode_ids(ids).bytes);
   // Rows by text: a (1), 7f (2), 80 (3), ff (0), two bits each behind the one block.
   EXPECT_EQ(std::to_integer<int>(bytes[4]), 1 | 2 << 2 | 3 << 4 | 0 << 6);
-  EXPECT_EQ(IdSection(bytes, 4, "ids").find("\xff"), 0U);
+  EXPECT_EQ(IdSection(bytes, 4, IdForm::kTexts, "ids").find("\xff"), 0U);
 }
 
 TEST(Ids, LongestIsTakenLongerIsNot) {
   std::vector<std::string> ids = {std::string(65'535, 'x')};
-  const std::vector<std::byte> bytes = exact_bytes(encode_ids(ids));
-  EXPECT_EQ(IdSection(bytes, 1, "ids").find(ids[0]), 0U);
+  const std::vector<std::byte> bytes = exact_bytes(encode_ids(ids).bytes);
+  EXPECT_EQ(IdSection(bytes, 1, IdForm::kTexts, "ids").find(ids[0]), 0U);
   ids[0] += 'x';
   EXPECT_NE(error_of([&] { encode_ids(ids); }).find("65536 bytes"), std::string::npos);
 }
@@ -153,6 +210,139 @@ TEST(Ids, EqualOnesAreRefused) {
   EXPECT_NE(error_of([] {
               encode_ids(std::vector<std::string>{"a", "b", "a"});
             }).find("id 'a' is given twice"),
+            std::string::npos);
+}
+
+std::string section_of(const std::vector<std::string>& ids) {
+  const EncodedIds encoded = encode_ids(ids);
+  EXPECT_EQ(encoded.form, IdForm::kNumbers);
+  return encoded.bytes;
+}
+
+TEST(NumberIds, AreWrittenSo) {
+  // 7 and, with four numbers between, 12; the row of 12 comes first: k 1, distances 1 and 0.
+  EXPECT_EQ(section_of({"12", "7"}), text_of({7, 0, 3, 0, 1 | 1 << 6}));
+  // One run from 5 on. k 0: four zeros.
+  EXPECT_EQ(section_of({"5", "6", "7", "8"}), text_of({5, 3, 0, 0}));
+  // k 2: distances 3, 2, 2, 2.
+  EXPECT_EQ(section_of({"8", "7", "6", "5"}), text_of({5, 3, 2 | 3 << 6, 0b101010}));
+  // k 0: 0, 10, 110, 10.
+  EXPECT_EQ(section_of({"0", "2", "1", "3"}), text_of({0, 3, 0x80, 0b010110}));
+  EXPECT_EQ(section_of({"9223372036854775807"}),
+            text_of({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0}));
+}
+
+TEST(NumberIds, AnyWidthIsRead) {
+  // k 1: 0 0, 0 1, 10 0, 0 1.
+  const std::vector<std::byte> bytes = exact_bytes(text_of({0, 3, 1, 0b1000110}));
+  const IdSection section(bytes, 4, IdForm::kNumbers, "ids");
+  EXPECT_EQ(section.name(0), "0");
+  EXPECT_EQ(section.name(1), "2");
+  EXPECT_EQ(section.name(2), "1");
+  EXPECT_EQ(section.name(3), "3");
+}
+
+// Every id is found, and nothing that only means the same number.
+void expect_numbers(const std::vector<std::string>& ids) {
+  const std::vector<std::byte> bytes = exact_bytes(section_of(ids));
+  const auto count = static_cast<std::uint32_t>(ids.size());
+  IdSection moved(bytes, count, IdForm::kNumbers, "ids");
+  const IdSection section = std::move(moved);
+  const std::set<std::string> all(ids.begin(), ids.end());
+  for (std::uint32_t row = 0; row < count; ++row) {
+    const std::string& id = ids[row];
+    ASSERT_EQ(section.name(row), id);
+    ASSERT_EQ(section.find(id), row) << id;
+    for (const std::string& other :
+         {"0" + id, "00" + id, "+" + id, "-" + id, " " + id, id + " ", id + ".0", id + "e0",
+          '\0' + id, id + '\0', id.substr(1), id + "0", std::to_string(std::stoull(id) + 1)}) {
+      ASSERT_EQ(section.find(other).has_value(), all.contains(other)) << id << " " << other;
+    }
+  }
+  for (const char* const other :
+       {"", "x", "-", "18446744073709551616", "18446744073709551623", "9223372036854775808"}) {
+    EXPECT_FALSE(section.find(other)) << other;
+  }
+  EXPECT_FALSE(section.find(std::string(70'000, '1')));
+}
+
+TEST(NumberIds, DenseOnes) {
+  for (const std::uint32_t count : {1U, 2U, 3U, 63U, 64U, 65U, 128U, 129U, 1000U}) {
+    test::Random random(count);
+    std::vector<std::string> ids(count);
+    for (std::uint32_t i = 0; i < count; ++i) ids[i] = std::to_string(i);
+    expect_numbers(ids);
+    std::reverse(ids.begin(), ids.end());
+    expect_numbers(ids);
+    std::shuffle(ids.begin(), ids.end(), random);
+    expect_numbers(ids);
+    // A run and the order, which is at most w bits a row and 6 bits a block.
+    const auto width = count == 1 ? 1U : static_cast<unsigned>(std::bit_width(count - 1));
+    const std::uint64_t bits = count * width + 6 * ((std::uint64_t{count} + 63) / 64);
+    EXPECT_LE(section_of(ids).size(), 3 + (bits + 7) / 8);
+  }
+}
+
+TEST(NumberIds, SparseOnes) {
+  for (const std::uint32_t count : {1U, 2U, 17U, 300U}) {
+    test::Random random(count);
+    std::set<std::uint64_t> numbers;
+    while (numbers.size() < count) {
+      // Of all lengths.
+      const std::uint64_t number = std::uint64_t{random()} << 31 | random() >> 1;
+      numbers.insert(number >> random() % 63);
+    }
+    std::vector<std::string> ids;
+    for (const std::uint64_t number : numbers) ids.push_back(std::to_string(number));
+    expect_numbers(ids);
+    std::shuffle(ids.begin(), ids.end(), random);
+    expect_numbers(ids);
+  }
+  expect_numbers({"9223372036854775807", "0"});
+  expect_numbers({"9223372036854775806", "9223372036854775807"});
+}
+
+TEST(NumberIds, RowsInTheOrderOfTheDataTakeABit) {
+  std::vector<std::string> ids(6400);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = std::to_string(i);
+  EXPECT_EQ(section_of(ids).size(), 3U + (6400 + 100 * 6) / 8);
+  // Ten groups of equal popularity.
+  std::vector<std::string> grouped;
+  for (std::size_t i = 0; i < ids.size(); ++i) grouped.push_back(ids[i / 640 + i % 640 * 10]);
+  EXPECT_LT(section_of(grouped).size(), 6400U * 6 / 8);
+}
+
+TEST(Ids, InNoOrderTheyTakeMoreThanTheMost) {
+  test::Random random(1);
+  for (const std::uint32_t count : {0U, 1U, 2U, 8U, 64U, 100U, 1000U}) {
+    for (const char* const prefix : {"", "x"}) {
+      std::vector<std::string> ids;
+      for (std::uint32_t i = 0; i < count; ++i) ids.push_back(prefix + std::to_string(i * 3 / 2));
+      const std::uint64_t most = most_id_bytes(ids);
+      EXPECT_LE(encode_ids(ids).bytes.size(), most);
+      std::uint64_t largest = 0;
+      for (int round = 0; round < 20; ++round) {
+        std::shuffle(ids.begin(), ids.end(), random);
+        EXPECT_EQ(most_id_bytes(ids), most);
+        largest = std::max<std::uint64_t>(largest, encode_ids(ids).bytes.size());
+      }
+      EXPECT_LE(largest, most);
+      EXPECT_GE(largest, most - most / 20) << prefix << count;
+    }
+  }
+}
+
+TEST(NumberIds, OthersStayTexts) {
+  for (const char* const other : {"", "x", "007", "00", "-7", "+7", "7 ", " 7", "7.0", "1e3",
+                                  "9223372036854775808", "18446744073709551616", "0x7", "\0"}) {
+    const std::vector<std::string> ids = {"1", other, "2"};
+    EXPECT_EQ(encode_ids(ids).form, IdForm::kTexts) << other;
+  }
+  EXPECT_EQ(encode_ids({}).form, IdForm::kTexts);
+  EXPECT_EQ(encode_ids({}).bytes, "");
+  EXPECT_NE(error_of([] {
+              encode_ids(std::vector<std::string>{"1", "2", "1"});
+            }).find("id '1' is given twice"),
             std::string::npos);
 }
 
@@ -182,12 +372,7 @@ TEST(Interactions, ComeBack) {
       EXPECT_EQ(visited, lists);
       for (std::uint32_t user = 0; user < users; ++user)
         EXPECT_EQ(section.items_of(user), lists[user]);
-      ASSERT_EQ(section.item_root().size(), items);
-      for (std::uint32_t item = 0; item < items; ++item) {
-        const double root =
-            degree[item] == 0 ? 0 : 1 / std::sqrt(static_cast<double>(degree[item]));
-        ASSERT_NEAR(section.item_root()[item], root, 1e-6);
-      }
+      EXPECT_EQ(section.item_degrees(), degree);
     }
   }
 }

@@ -20,10 +20,11 @@ std::vector<std::uint32_t> rows_of(const std::vector<RankedItem>& items) {
 }
 
 std::vector<std::uint32_t> by_sorting(const std::vector<float>& scores, std::size_t k,
-                                      const std::vector<std::uint32_t>& left_out) {
+                                      const std::vector<std::uint32_t>& left_out,
+                                      float min_score = -kInfinity) {
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < scores.size(); ++row) {
-    if (scores[row] == scores[row] && !std::binary_search(left_out.begin(), left_out.end(), row)) {
+    if (scores[row] >= min_score && !std::binary_search(left_out.begin(), left_out.end(), row)) {
       rows.push_back(row);
     }
   }
@@ -53,6 +54,10 @@ TEST(TopItems, AreThoseOfASort) {
       const std::vector<RankedItem> best = top_items(scores, k, left_out);
       ASSERT_EQ(rows_of(best), by_sorting(scores, k, left_out)) << round << ' ' << k;
       for (const RankedItem& item : best) ASSERT_EQ(item.score, scores[item.row]);
+      const float least = static_cast<float>(random() % different) - 10.0F;
+      ASSERT_EQ(rows_of(top_items(scores, k, left_out, least)),
+                by_sorting(scores, k, left_out, least))
+          << round << ' ' << k;
     }
   }
 }

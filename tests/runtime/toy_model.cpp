@@ -107,6 +107,8 @@ FileHeader ToyOptions::header() const {
   header.layout = layout;
   header.layers = layers;
   header.score = score;
+  if (number_users) header.user_ids = IdForm::kNumbers;
+  if (number_items) header.item_ids = IdForm::kNumbers;
   return header;
 }
 
@@ -121,9 +123,10 @@ ToyModel::ToyModel(const ToyOptions& options) {
   model.score = options.score;
   model.max_dim = options.max_dim;
   const FileHeader header = options.header();
-  make_side({options.users, "u", header.user_form()}, random, model.users, user_values, user_rows);
-  make_side({options.items, "item ", header.item_form()}, random, model.items, item_values,
-            item_rows);
+  make_side({options.users, options.number_users ? "" : "u", header.user_form()}, random,
+            model.users, user_values, user_rows);
+  make_side({options.items, options.number_items ? "" : "item ", header.item_form()}, random,
+            model.items, item_values, item_rows);
   if (options.interactions) {
     model.items_of.resize(options.users);
     for (std::uint32_t user = 0; user + 1 < options.users; ++user) {

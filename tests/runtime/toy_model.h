@@ -31,6 +31,7 @@ struct ToyOptions {
   std::uint8_t layers = 0;
   ScoreKind score = ScoreKind::kDot;
   bool interactions = true;
+  bool number_users = false, number_items = false;  // ids that the file stores as numbers
   // Ngcf by graph and ncf: the weights take at least so many columns. 0: as many as rows have.
   std::uint32_t spare_columns = 0;
   std::uint32_t seed = 1;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -41,7 +42,7 @@ struct Toy {
                       TrainingPart part = TrainingPart::kTrainAndValidation) const {
     RunStore store(path, "toy");
     RungTrainer trainer({split, graph, model, schedule, hooks}, part, true);
-    return search_plans(sampler, trainer, store, options, hooks);
+    return search_plans(std::span(&sampler, 1), trainer, store, options, hooks);
   }
 };
 
@@ -250,6 +251,14 @@ TEST(ShortTraining, IsHotterTheShorterItIs) {
   EXPECT_NEAR(eighth.loss.temperature, 16.0 / 8 / 4, 1e-12);
   EXPECT_NEAR(short_training(schedule, softmax, lightgcn, 400, 200).loss.temperature, 8, 1e-12);
   EXPECT_EQ(eighth.schedule.learning_rate, schedule.learning_rate);
+  // A higher rate makes up for fewer steps.
+  const LossOptions fast = {LossKind::kSoftmax, 16, ScoreKind::kDot, 2};
+  EXPECT_EQ(short_training(schedule, fast, lightgcn, 400, 400).loss, fast);
+  EXPECT_NEAR(short_training(schedule, fast, lightgcn, 400, 200).loss.temperature,
+              16 / std::sqrt(2), 1e-12);
+  EXPECT_NEAR(short_training(schedule, fast, lightgcn, 400, 100).loss.temperature, 8, 1e-12);
+  EXPECT_NEAR(short_training(schedule, fast, lightgcn, 400, 25).loss.temperature, 16.0 / 8 / 4,
+              1e-12);
   const ShortTraining bpr = short_training(schedule, {}, lightgcn, 400, 50);
   EXPECT_NEAR(bpr.schedule.learning_rate, 8 * schedule.learning_rate, 1e-12);
   EXPECT_EQ(short_training(schedule, {}, find_backbone("ncf"), 400, 50).schedule.learning_rate,

@@ -72,19 +72,44 @@ TEST(TableAndBudget, OfVectorsAreTheTrainedTablesPromiseAndTheFilesValues) {
                                    " bytes, made from a trained table of 20 parameters");
   const Json budget = budget_json(file.model, "m.bet");
   EXPECT_EQ(budget, Json({{"requested", "25%"},
+                          {"for", "table"},
                           {"unit", "parameters"},
                           {"of", "trained table"},
                           {"allowed", 20},
                           {"used", 20},
                           {"kept", true}}));
   EXPECT_EQ(budget_text(budget), "25%: 20 parameters of the trained table allowed, 20 used: kept");
-  EXPECT_FALSE(budget_json(file.model, "m.bet", "19p")["kept"]);
+  EXPECT_FALSE(budget_json(file.model, "m.bet", {"19p"})["kept"]);
 
-  const Json bytes = budget_json(file.model, "m.bet", "1MB");
+  const Json bytes = budget_json(file.model, "m.bet", {"1MB", "table"});
   EXPECT_EQ(bytes["of"], "rows as stored");
   EXPECT_EQ(bytes["used"], summary.table_bytes);
   EXPECT_EQ(budget_text(bytes), "1MB: 1000000 bytes of the rows as stored allowed, " +
                                     std::to_string(summary.table_bytes) + " used: kept");
+}
+
+// An amount of bytes is for the whole file, as `bet fit` takes it, unless the file's own budget was
+// for its table, as in files of earlier versions.
+TEST(TableAndBudget, AnAmountOfBytesIsForTheWholeFile) {
+  const Facts table_budget = {{"budget.requested", std::string("1MB")}};
+  Facts file_budget = table_budget;
+  file_budget.emplace_back("budget.for", std::string("file"));
+  const Opened of_file(file_with(lightgcn(false), file_budget));
+  const Model::Summary summary = of_file.model.summary();
+  EXPECT_EQ(budget_json(of_file.model, "m.bet")["used"], summary.file_bytes);
+  EXPECT_EQ(budget_json(of_file.model, "m.bet")["for"], "file");
+  const std::string exactly = std::to_string(summary.file_bytes) + "B";
+  EXPECT_TRUE(budget_json(of_file.model, "m.bet", {exactly})["kept"]);
+  const std::string less = std::to_string(summary.file_bytes - 1) + "B";
+  EXPECT_FALSE(budget_json(of_file.model, "m.bet", {less})["kept"]);
+  EXPECT_TRUE(budget_json(of_file.model, "m.bet", {less, "table"})["kept"]);
+  EXPECT_THROW(budget_json(of_file.model, "m.bet", {"5%", "file"}), Error);
+
+  const Opened earlier(file_with(lightgcn(false), table_budget));
+  EXPECT_EQ(budget_json(earlier.model, "m.bet")["used"], earlier.model.summary().table_bytes);
+  const Facts strange = {{"budget.requested", std::string("1MB")},
+                         {"budget.for", std::string("x")}};
+  EXPECT_THROW(budget_json(Opened(file_with(lightgcn(false), strange)).model, "m.bet"), Error);
 }
 
 TEST(TableAndBudget, OfATableAreItsOwnValues) {
@@ -220,6 +245,45 @@ TEST_F(Commands, RecommendNamesUnknownItemsAndLeavesThemOut) {
   EXPECT_EQ(mixed.err, "bet-serve: unknown item 'what' is left out\n");
   EXPECT_EQ(error({"recommend", path, "--items", "what", "no"}),
             "bet-serve: unknown items 'what', 'no'\n");
+}
+
+TEST_F(Commands, RecommendFilters) {
+  const std::string path = folder_.write("m.bet", test::served_toy_bytes());
+  const Model model = Model::open(path);
+  const std::string_view ids[] = {"item 676", "item 514"};
+  const ItemSet set = model.item_set(ids);
+  const std::string user(model.user_id(2));
+  const std::vector<std::string> line = {"recommend", path, "--json", "--user", user};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return output(more);
+  };
+  const ItemFilter only{.only = &set, .seen = Seen::kKeep};
+  const std::string expected = json_text(user_answer(model, user, 10, only)) + "\n";
+  EXPECT_EQ(with({"--include-seen", "--only", "item 676", "item 514", "what"}), expected);
+  const std::string list = folder_.write("list", "item 514\nitem 676\n");
+  EXPECT_EQ(with({"--include-seen", "--only-file", list}), expected);
+  EXPECT_EQ(with({"--exclude", "item 676", "item 514", "--min-score", "-0.25"}),
+            json_text(user_answer(model, user, 10, {.exclude = &set, .min_score = -0.25F})) + "\n");
+  EXPECT_EQ(error({"recommend", path, "--user", user, "--only-file", "/no/such"}),
+            "bet-serve: /no/such: No such file or directory\n");
+  EXPECT_EQ(error({"recommend", path, "--user", user, "--only-file", list, "--only", "item 676"}),
+            "bet-serve: give either --only or --only-file\n");
+}
+
+TEST_F(Commands, HttpReadsNamedLists) {
+  const std::string path = folder_.write("m.bet", test::served_toy_bytes());
+  const std::string list = folder_.write("list", "item 514\nitem 676\nwhat\n");
+  const test::ServerProcess server({path, "--port", "0", "--list", "stock=" + list});
+  const auto answer = test::RawClient(server.address())
+                          .get("/recommend?user=%ff%01&include_seen=1&only_list=stock");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(Json::parse(answer.body)["items"].size(), 2U) << answer.body;
+  EXPECT_NE(server.said().find("), list 'stock' (2 items)\n"), std::string::npos) << server.said();
+  EXPECT_EQ(error({"http", path, "--port", "0", "--list", "stock"}),
+            "bet-serve: --list 'stock': expected NAME=FILE\n");
+  EXPECT_EQ(error({"http", path, "--port", "0", "--list", "a=" + list, "--list", "a=" + list}),
+            "bet-serve: --list 'a=" + list + "': there are two lists of this name\n");
 }
 
 TEST_F(Commands, ARunFolderStandsForItsModelFile) {

@@ -31,12 +31,11 @@ TEST(Handlers, RecommendForAUser) {
   const HttpResponse response = toy.get("/recommend", "k=3&user=" + user);
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.route, "/recommend");
-  EXPECT_EQ(response.body, line(user_answer(toy.model(), user, 3, Model::Seen::kLeaveOut)));
-  const HttpResponse all = toy.get("/recommend", "k=1000&with_seen=1&user=" + user);
+  EXPECT_EQ(response.body, line(user_answer(toy.model(), user, 3)));
+  const HttpResponse all = toy.get("/recommend", "k=1000&include_seen=1&user=" + user);
   EXPECT_EQ(Json::parse(all.body)["items"].size(), toy.model().num_items());
-  EXPECT_EQ(all.body, line(user_answer(toy.model(), user, 1000, Model::Seen::kKeep)));
-  EXPECT_EQ(toy.get("/recommend", "user=" + user).body,
-            line(user_answer(toy.model(), user, 10, Model::Seen::kLeaveOut)));
+  EXPECT_EQ(all.body, line(user_answer(toy.model(), user, 1000, {.seen = Seen::kKeep})));
+  EXPECT_EQ(toy.get("/recommend", "user=" + user).body, line(user_answer(toy.model(), user, 10)));
 }
 
 TEST(Handlers, IdsAreAnyBytes) {
@@ -55,8 +54,8 @@ TEST(Handlers, RecommendForManyUsers) {
   const HttpResponse response =
       toy.ask("POST", "/recommend", "", line({{"users", {first, second}}, {"k", 2}}));
   EXPECT_EQ(response.status, 200);
-  const Json one = user_answer(toy.model(), first, 2, Model::Seen::kLeaveOut);
-  const Json two = user_answer(toy.model(), second, 2, Model::Seen::kLeaveOut);
+  const Json one = user_answer(toy.model(), first, 2);
+  const Json two = user_answer(toy.model(), second, 2);
   EXPECT_EQ(response.body, line({{"answers", {one, two}}}));
 }
 
@@ -67,9 +66,9 @@ TEST(Handlers, AnUnknownUserOfABatchLeavesTheOthersTheirAnswers) {
   const HttpResponse response =
       toy.ask("POST", "/recommend", "", line({{"users", {first, "nobody", last}}, {"k", 2}}));
   EXPECT_EQ(response.status, 200);
-  const Json answers = {user_answer(toy.model(), first, 2, Model::Seen::kLeaveOut),
+  const Json answers = {user_answer(toy.model(), first, 2),
                         {{"user", "nobody"}, {"error", "unknown user 'nobody'"}},
-                        user_answer(toy.model(), last, 2, Model::Seen::kLeaveOut)};
+                        user_answer(toy.model(), last, 2)};
   EXPECT_EQ(response.body, line({{"answers", answers}}));
 }
 
@@ -112,6 +111,92 @@ TEST(Handlers, UnknownItemsAreNamedAndLeftOut) {
   EXPECT_EQ(response.body, line(expected));
 }
 
+TEST(Handlers, AnswersAreFiltered) {
+  const ServedToy toy;
+  const Model& model = toy.model();
+  const std::string user(model.user_id(2));
+  const std::string a(model.item_id(1));
+  const std::string b(model.item_id(4));
+  const std::string_view both[] = {a, b};
+  const ItemSet set = model.item_set(both);
+  const auto escaped = [](const std::string& item) { return "item%20" + item.substr(5); };
+  const auto ids = "=" + escaped(a);
+
+  const std::string only = "&only" + ids + "&only=" + escaped(b) + "&only=what&include_seen=1";
+  const Json wanted = user_answer(model, user, 10, {.only = &set, .seen = Seen::kKeep});
+  ASSERT_EQ(wanted["items"].size(), 2U);
+  EXPECT_EQ(toy.get("/recommend", "user=" + user + only).body, line(wanted));
+  EXPECT_EQ(toy.get("/recommend", "user=" + user + "&only_list=both&include_seen=1").body,
+            line(wanted));
+  const std::string exclude = "&exclude" + ids + "&exclude=" + escaped(b);
+  EXPECT_EQ(toy.get("/recommend", "user=" + user + exclude).body,
+            line(user_answer(model, user, 10, {.exclude = &set})));
+  const float least = wanted["items"][0]["score"].get<float>();
+  EXPECT_EQ(Json::parse(toy.get("/recommend", "user=" + user + only +
+                                                  "&min_score=" + std::to_string(least - 1e-4))
+                            .body)["items"]
+                .size(),
+            wanted["items"][1]["score"].get<double>() > least - 1e-4 ? 2U : 1U);
+
+  const auto post = [&](const Json& body) {
+    return toy.ask("POST", "/recommend", "", line(body)).body;
+  };
+  EXPECT_EQ(post({{"users", {user}}, {"only", {a, b}}, {"include_seen", true}}),
+            line({{"answers", Json::array({wanted})}}));
+  EXPECT_EQ(post({{"users", {user}}, {"only_list", "both"}, {"include_seen", true}}),
+            line({{"answers", Json::array({wanted})}}));
+  EXPECT_EQ(post({{"items", {a}}, {"exclude", {a, b}}, {"min_score", -0.5}}),
+            line(items_answer(model, {a}, 10, {.exclude = &set, .min_score = -0.5F})));
+  EXPECT_EQ(post({{"items", {a}}, {"include_seen", true}}),
+            line(items_answer(model, {a}, 10, {.seen = Seen::kKeep})));
+  EXPECT_EQ(Json::parse(post({{"items", {a}}, {"only", Json::array()}}))["items"], Json::array());
+
+  const std::string other(model.item_id(0));
+  EXPECT_EQ(toy.get("/similar", "item=" + escaped(other) + "&only_list=both").body,
+            line(similar_answer(model, other, 10, {.only = &set})));
+
+  expect_error(toy.get("/recommend", "user=" + user + "&only_list=x"), 404,
+               "unknown list 'x'; there are: both");
+  expect_error(toy.get("/recommend", "user=" + user + "&only_list=both&only=x"), 400,
+               "give either only or only_list");
+  expect_error(toy.get("/recommend", "user=" + user + "&min_score=nan"), 400,
+               "min_score is nan, expected a finite number");
+  expect_error(toy.get("/recommend", "user=" + user + "&min_score=1x"), 400,
+               "min_score is '1x', expected a number");
+}
+
+TEST(Handlers, PopularItemsForWhoIsMissing) {
+  const ServedToy toy;
+  const Model& model = toy.model();
+  const Json popular = user_answer("x", model.popular_items(2))["items"];
+  ASSERT_EQ(popular.size(), 2U);
+  const Json expected = {{"user", "x"}, {"popular", true}, {"items", popular}};
+  EXPECT_EQ(toy.get("/recommend", "user=x&k=2&missing=popular&min_score=100").body, line(expected));
+  EXPECT_EQ(toy.get("/recommend", "user=x&missing=error").status, 404);
+  const std::string known(model.user_id(2));
+  EXPECT_EQ(toy.get("/recommend", "missing=popular&user=" + known).body,
+            line(user_answer(model, known, 10)));
+  const std::string best = popular[0]["item"];
+  EXPECT_EQ(
+      Json::parse(toy.get("/recommend", "user=x&missing=popular&exclude=item%20" + best.substr(5))
+                      .body)["items"][0],
+      popular[1]);
+  const auto post = [&](const Json& body) {
+    return Json::parse(toy.ask("POST", "/recommend", "", line(body)).body);
+  };
+  EXPECT_EQ(post({{"users", {known, "x"}}, {"k", 2}, {"missing", "popular"}})["answers"],
+            Json({user_answer(model, known, 2), expected}));
+  EXPECT_EQ(
+      post({{"items", {"a", "b"}}, {"k", 2}, {"missing", "popular"}}),
+      Json(
+          {{"given", {"a", "b"}}, {"popular", true}, {"items", popular}, {"unknown", {"a", "b"}}}));
+  const std::string item(model.item_id(1));
+  EXPECT_EQ(post({{"items", {item, "b"}}, {"missing", "popular"}}),
+            items_answer(model, {item, "b"}, 10));
+  expect_error(toy.get("/recommend", "user=x&missing=best"), 400,
+               "missing is 'best', not error or popular");
+}
+
 TEST(Handlers, SeenItemsAreThoseOfTheFile) {
   const ServedToy toy;
   std::string user;
@@ -126,6 +211,168 @@ TEST(Handlers, SeenItemsAreThoseOfTheFile) {
   EXPECT_FALSE(expected.empty());
   EXPECT_EQ(seen["items"], Json(expected));
   expect_error(toy.get("/seen", "user=nobody"), 404, "unknown user 'nobody'");
+}
+
+TEST(Handlers, ScoresOfOneItemAndOfMany) {
+  const ServedToy toy;
+  const Model& model = toy.model();
+  const std::string user(model.user_id(2));
+  const std::string a(model.item_id(1));
+  const std::string b(model.item_id(4));
+  EXPECT_EQ(toy.get("/score", "user=" + user + "&item=item%20" + a.substr(5)).body,
+            line({{"user", user}, {"item", a}, {"score", model.score(user, a)}}));
+  expect_error(toy.get("/score", "user=nobody&item=x"), 404, "unknown user 'nobody'");
+  expect_error(toy.get("/score", "user=" + user + "&item=x"), 404, "unknown item 'x'");
+  expect_error(toy.get("/score", "user=" + user), 400, "parameter item is missing");
+
+  const auto post = [&](const Json& body) { return toy.ask("POST", "/score", "", line(body)); };
+  const std::string_view items[] = {b, a};
+  const std::vector<float> scores = model.scores(user, items);
+  const Json scored = {{{"item", b}, {"score", scores[0]}}, {{"item", a}, {"score", scores[1]}}};
+  EXPECT_EQ(post({{"user", user}, {"items", {b, a}}}).body,
+            line({{"user", user}, {"items", scored}}));
+  EXPECT_EQ(post({{"user", user}, {"items", {"what", b, a}}}).body,
+            line({{"user", user}, {"items", scored}, {"unknown", {"what"}}}));
+  EXPECT_EQ(post({{"user", user}, {"items", Json::array()}}).body,
+            line({{"user", user}, {"items", Json::array()}}));
+  expect_error(post({{"user", "nobody"}, {"items", {a}}}), 404, "unknown user 'nobody'");
+  expect_error(post({{"items", {a}}}), 400, "the body: user is missing");
+}
+
+TEST(Handlers, SimilarItemsOfMany) {
+  const ServedToy toy;
+  const Model& model = toy.model();
+  const std::string a(model.item_id(1));
+  const std::string b(model.item_id(4));
+  const HttpResponse response =
+      toy.ask("POST", "/similar", "", line({{"items", {a, "what", b}}, {"k", 2}}));
+  EXPECT_EQ(response.status, 200);
+  const Json answers = {similar_answer(model, a, 2),
+                        {{"item", "what"}, {"error", "unknown item 'what'"}},
+                        similar_answer(model, b, 2)};
+  EXPECT_EQ(response.body, line({{"answers", answers}}));
+  expect_error(toy.ask("POST", "/similar", "", "{}"), 400, "the body: items is missing");
+}
+
+TEST(Handlers, ATokenIsNeededOnEveryPathButHealthz) {
+  const ServedToy toy;
+  Metrics metrics;
+  const Handlers handlers(
+      [&] { return std::shared_ptr<const ModelWithLists>(std::shared_ptr<void>(), &toy.served()); },
+      metrics, BearerToken("0123456789abcdef"));
+  const auto ask = [&](const std::string& path, const std::string& authorization) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    request.authorization = authorization;
+    const HttpResponse response = handlers.answer(request);
+    if (response.status == 401) {
+      EXPECT_TRUE(handlers.is_quick(request)) << "no worker is needed to refuse";
+      EXPECT_EQ(response.headers, "WWW-Authenticate: Bearer\r\n");
+      EXPECT_EQ(response.route, kNoRoute);
+    }
+    return response.status;
+  };
+  for (const char* const path : {"/", "/recommend", "/similar", "/score", "/seen", "/users",
+                                 "/model", "/metrics", "/openapi.json", "/nothing"}) {
+    EXPECT_EQ(ask(path, ""), 401) << path;
+    EXPECT_EQ(ask(path, "Bearer 0123456789abcdeF"), 401) << path;
+    EXPECT_NE(ask(path, "Bearer 0123456789abcdef"), 401) << path;
+  }
+  EXPECT_EQ(ask("/healthz", ""), 200);
+  EXPECT_EQ(ask("/model", "bearer 0123456789abcdef"), 200) << "schemes have no case";
+}
+
+// The description and the handlers must not drift apart: every documented operation is called with
+// what it documents, and its answer has the keys that are documented.
+TEST(OpenApi, IsWhatTheHandlersTakeAndAnswer) {
+  const ServedToy toy;
+  const Json api = Json::parse(toy.get("/openapi.json").body);
+  EXPECT_EQ(api["openapi"], "3.0.3");
+  const std::string user(toy.model().user_id(2));
+  const std::string item(toy.model().item_id(1));
+  const Json values = {{"user", user},
+                       {"users", {user}},
+                       {"item", item},
+                       {"items", {item}},
+                       {"k", 2},
+                       {"only", {item}},
+                       {"limit", 3},
+                       {"only_list", "both"},
+                       {"exclude", {item}},
+                       {"min_score", 0.5},
+                       {"include_seen", true},
+                       {"missing", "popular"},
+                       {"prefix", "u"}};
+  // What can be asked for, with only the needed parameters and `name`.
+  const auto is_needed = [](const Json& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), Json(name)) != names.end();
+  };
+  const auto expect_documented = [&](const HttpResponse& response, const Json& operation,
+                                     const std::string& what) {
+    ASSERT_EQ(response.status, 200) << what << ": " << response.body;
+    const Json& content = operation["responses"]["200"]["content"];
+    const std::string type = content.begin().key();
+    ASSERT_TRUE(response.content_type.starts_with(type)) << what;
+    if (type != "application/json") return;
+    const std::string ref = content[type]["schema"]["$ref"];
+    const Json schema = api["components"]["schemas"].at(ref.substr(ref.rfind('/') + 1));
+    const Json answer = Json::parse(response.body);
+    for (const Json& key : schema.value("required", Json::array())) {
+      EXPECT_TRUE(answer.contains(key.get<std::string>())) << what << ": " << key;
+    }
+    if (!schema.contains("properties")) return;
+    for (const auto& [key, value] : answer.items()) {
+      EXPECT_TRUE(schema["properties"].contains(key)) << what << ": " << key;
+    }
+  };
+  std::string paths;
+  for (const auto& [path, methods] : api["paths"].items()) {
+    paths += (paths.empty() ? "" : " ") + path;
+    EXPECT_EQ(methods.contains("post"), toy.ask("POST", path, "").status != 405) << path;
+    const Json& get = methods.at("get");
+    Json needed = Json::array();
+    std::vector<std::string> names;
+    for (const Json& parameter : get["parameters"]) {
+      names.push_back(parameter["name"]);
+      if (parameter["required"]) needed.push_back(parameter["name"]);
+    }
+    names.emplace_back();  // nothing but what is needed
+    const auto query_of = [&](const std::string& name) {
+      std::string query;
+      for (const auto& [key, value] : values.items()) {
+        if (key != name && !is_needed(needed, key)) continue;
+        const Json& one = value.is_array() ? value[0] : value;
+        std::string text = one.is_string() ? one.get<std::string>() : one.dump();
+        if (one.is_boolean()) text = "1";
+        if (const std::size_t blank = text.find(' '); blank != std::string::npos) text[blank] = '+';
+        query += (query.empty() ? "" : "&") + key + "=" + text;
+      }
+      return query;
+    };
+    for (const std::string& name : names) {
+      ASSERT_TRUE(name.empty() || values.contains(name)) << "no value for " << name;
+      expect_documented(toy.get(path, query_of(name)), get, path + " " + name);
+    }
+    EXPECT_EQ(toy.get(path, "undocumented=1").status, path == "/" ? 200 : 400) << path;
+    EXPECT_EQ(toy.get(path).status, needed.empty() ? 200 : 400) << path;
+    if (!methods.contains("post")) continue;
+    const Json& post = methods["post"];
+    const Json& schema = post["requestBody"]["content"]["application/json"]["schema"];
+    const Json must = schema.value("required", Json::array());
+    for (const auto& [name, property] : schema["properties"].items()) {
+      ASSERT_TRUE(values.contains(name)) << "no value for " << name;
+      Json body = {{name, values[name]}};
+      for (const Json& other : must)
+        body[other.get<std::string>()] = values[other.get<std::string>()];
+      // One of the two lists.
+      if (path == "/recommend" && name != "users" && name != "items") body["users"] = {user};
+      expect_documented(toy.ask("POST", path, "", line(body)), post, path + " " + name);
+    }
+    EXPECT_EQ(toy.ask("POST", path, "", R"({"undocumented": 1})").status, 400) << path;
+  }
+  EXPECT_NE(toy.get("/nothing").body.find("known paths: " + paths + "\""), std::string::npos)
+      << "other paths than " << paths;
 }
 
 TEST(Handlers, UsersByPrefix) {
@@ -173,11 +420,12 @@ TEST(Handlers, NameWhatIsWrong) {
   expect_error(toy.get("/recommend", "user=a&k=1x"), 400,
                "k is '1x', expected a non-negative integer");
   expect_error(toy.get("/recommend", "user=a&k="), 400, "k is '', expected a non-negative integer");
-  expect_error(toy.get("/recommend", "user=a&with_seen=2"), 400, "with_seen is 2, not 0 or 1");
+  expect_error(toy.get("/recommend", "user=a&include_seen=2"), 400,
+               "include_seen is '2', not 0 or 1");
   expect_error(
       toy.get("/Recommend"), 404,
-      "unknown path '/Recommend'; known paths: / /recommend /similar /seen /users /model /healthz "
-      "/metrics");
+      "unknown path '/Recommend'; known paths: / /recommend /similar /score /seen /users /model "
+      "/healthz /metrics /openapi.json");
   expect_error(toy.ask("POST", "/recommend", "", "{"), 400,
                "the body is not valid JSON: error at byte 2");
 }
@@ -186,7 +434,7 @@ TEST(Handlers, TheKindOfAnErrorDecidesTheStatus) {
   Metrics metrics;
   const auto status_of = [&](ErrorKind kind) {
     const Handlers handlers(
-        [&]() -> std::shared_ptr<const Model> { throw Error("a reason", kind); }, metrics);
+        [&]() -> std::shared_ptr<const ModelWithLists> { throw Error("a reason", kind); }, metrics);
     HttpRequest request;
     request.method = "GET";
     request.path = "/model";
@@ -200,9 +448,10 @@ TEST(Handlers, TheKindOfAnErrorDecidesTheStatus) {
 
 TEST(Handlers, EachRouteKnowsItsMethods) {
   const ServedToy toy;
-  for (const char* const path :
-       {"/", "/recommend", "/similar", "/seen", "/users", "/model", "/healthz", "/metrics"}) {
-    const bool takes_post = std::string(path) == "/recommend";
+  for (const char* const path : {"/", "/recommend", "/similar", "/score", "/seen", "/users",
+                                 "/model", "/healthz", "/metrics", "/openapi.json"}) {
+    const std::string name = path;
+    const bool takes_post = name == "/recommend" || name == "/similar" || name == "/score";
     const HttpResponse response = toy.ask("DELETE", path, "");
     EXPECT_EQ(response.status, 405) << path;
     EXPECT_EQ(response.headers, takes_post ? "Allow: GET, HEAD, POST\r\n" : "Allow: GET, HEAD\r\n");
@@ -219,10 +468,10 @@ TEST(Handlers, OnlyTheModelsWorkIsForWorkers) {
     request.path = path;
     return toy.handlers().is_quick(request);
   };
-  for (const char* const path : {"/", "/healthz", "/metrics", "/nothing"}) {
+  for (const char* const path : {"/", "/healthz", "/metrics", "/openapi.json", "/nothing"}) {
     EXPECT_TRUE(is_quick(path)) << path;
   }
-  for (const char* const path : {"/recommend", "/similar", "/seen", "/users", "/model"}) {
+  for (const char* const path : {"/recommend", "/similar", "/score", "/seen", "/users", "/model"}) {
     EXPECT_FALSE(is_quick(path)) << path;
   }
 }

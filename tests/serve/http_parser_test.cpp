@@ -39,6 +39,16 @@ TEST(HttpParser, ReadsARequest) {
   EXPECT_TRUE(parser.request().keep_alive);
 }
 
+TEST(HttpParser, KeepsTheTokenAndTheIdOfARequest) {
+  const RequestParser parser =
+      parsed("GET / HTTP/1.1\r\nHost: x\r\nAUTHORIZATION:  Bearer a b \r\nx-request-ID: 7\r\n\r\n");
+  ASSERT_EQ(parser.state(), State::kDone);
+  EXPECT_EQ(parser.request().authorization, "Bearer a b");
+  EXPECT_EQ(parser.request().request_id, "7");
+  EXPECT_EQ(status_with("Authorization: Bearer a\r\nAuthorization: Bearer b\r\n"), 400)
+      << "a proxy might check the other one";
+}
+
 TEST(HttpParser, TakesBytesAsTheyComeAndLeavesTheNextRequestAlone) {
   const std::string bytes = "\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n" +
                             std::string("\0\r\n", 3) + "GET /next";

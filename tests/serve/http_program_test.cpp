@@ -16,6 +16,7 @@
 #include "serve/served_toy.h"
 #include "serve/server_process.h"
 #include "support/run_program.h"
+#include "support/sanitized.h"
 
 namespace bet {
 namespace {
@@ -45,8 +46,9 @@ TEST_F(HttpProgram, AnswersWhatTheOtherCommandsPrint) {
   const std::string user = "zo\xc3\xab &+%";
   EXPECT_EQ(client.get("/recommend?user=zo%c3%ab%20%26%2b%25&k=4").body,
             run_bet_serve({"recommend", model_, "--user", user, "-k", "4", "--json"}).out);
-  const auto seen = run_bet_serve({"recommend", model_, "--user", user, "--with-seen", "--json"});
-  EXPECT_EQ(client.get("/recommend?user=zo%c3%ab%20%26%2b%25&with_seen=1").body, seen.out);
+  const auto seen =
+      run_bet_serve({"recommend", model_, "--user", user, "--include-seen", "--json"});
+  EXPECT_EQ(client.get("/recommend?user=zo%c3%ab%20%26%2b%25&include_seen=1").body, seen.out);
   EXPECT_EQ(
       client.get("/similar?item=item+0&k=3").body,
       run_bet_serve({"recommend", model_, "--similar-to", "item 0", "-k", "3", "--json"}).out);
@@ -196,9 +198,7 @@ TEST_F(HttpProgram, ALogThatNobodyReadsHoldsUpNeitherReloadsNorTheEnd) {
 }
 
 TEST_F(HttpProgram, ABodyThatMemoryDoesNotSufficeForClosesItsConnectionAlone) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need more memory than can be limited here";
-#endif
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers need more memory than can be limited here";
   ServerProcess server({model_, "--port", "0", "--threads", "1", "--max-body", "1000000000"});
   const std::string address = server.address();
   RawClient before(address);

@@ -41,15 +41,17 @@ TEST(ServedModel, TakesUpAGoodFileAndRefusesABadOne) {
   const std::string second = test::served_toy_bytes(2);
   const std::string path = folder.write("m.bet", first);
   Reloads reloads;
-  ServedModel served(path, [&](const std::string& error) { reloads.add(error); });
-  const std::shared_ptr<const Model> before = served.current();
-  const auto scores = [](const Model& model) { return model.user_vector(model.user_id(2)); };
+  ServedModel served({path, {}}, [&](const std::string& error) { reloads.add(error); });
+  const std::shared_ptr<const ModelWithLists> before = served.current();
+  const auto scores = [](const ModelWithLists& loaded) {
+    return loaded.model->user_vector(loaded.model->user_id(2));
+  };
 
   folder.write("m.bet", second);  // overwritten: the served model is in memory
   EXPECT_EQ(served.current(), before);
   served.reload_soon();
   EXPECT_EQ(reloads.next(), "");
-  const std::shared_ptr<const Model> after = served.current();
+  const std::shared_ptr<const ModelWithLists> after = served.current();
   EXPECT_NE(after, before);
   EXPECT_NE(scores(*after), scores(*before)) << "both are there for who holds them";
 
@@ -66,9 +68,40 @@ TEST(ServedModel, TakesUpAGoodFileAndRefusesABadOne) {
 TEST(ServedModel, MustBeGoodToBeginWith) {
   const test::TempFolder folder;
   const std::string path = folder.write("m.bet", "no model");
-  const auto open = [](const std::string& name) { ServedModel(name, [](const std::string&) {}); };
+  const auto open = [](const std::string& name) {
+    ServedModel({name, {}}, [](const std::string&) {});
+  };
   EXPECT_TRUE(test::error_of([&] { open(path); }).starts_with(path + ": "));
   EXPECT_TRUE(test::error_of([&] { open(folder.path()); }).starts_with(folder.path().string()));
+}
+
+TEST(ServedModel, ReadsItsListsWithTheModel) {
+  const test::TempFolder folder;
+  const std::string path = folder.write("m.bet", test::served_toy_bytes(1));
+  const std::string list = folder.write("list", "item 676\r\n\nwhat\nitem 514\nitem 676");
+  Reloads reloads;
+  ServedModel served({path, {{"some", list}}},
+                     [&](const std::string& error) { reloads.add(error); });
+  const auto before = served.current();
+  EXPECT_EQ(before->lists.at("some").size(), 2U);
+  folder.write("list", "item 595\n");
+  served.reload_soon();
+  EXPECT_EQ(reloads.next(), "");
+  const auto after = served.current();
+  EXPECT_EQ(after->lists.at("some").size(), 1U);
+  const ItemFilter only{.only = &after->lists.at("some"), .seen = Seen::kKeep};
+  const auto answer = after->model->recommend(after->model->user_id(2), 10, only);
+  ASSERT_EQ(answer.size(), 1U);
+  EXPECT_EQ(answer[0].item, "item 595");
+
+  std::filesystem::remove(list);
+  served.reload_soon();
+  EXPECT_EQ(reloads.next(), list + ": No such file or directory");
+  EXPECT_EQ(served.current(), after);
+  EXPECT_EQ(test::error_of([&] {
+              load_with_lists({path, {{"some", folder.path()}}});
+            }),
+            folder.path().string() + ": is a folder, expected a file with one id a line");
 }
 
 }  // namespace

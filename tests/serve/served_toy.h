@@ -23,9 +23,16 @@ inline std::string served_toy_bytes(std::uint32_t seed = 1) {
 // The model and its handlers, without a socket.
 class ServedToy {
  public:
-  ServedToy() : bytes_(exact_bytes(served_toy_bytes())), model_(Model::from_bytes(bytes_)) {}
+  // With the list "both" of two items.
+  ServedToy()
+      : bytes_(exact_bytes(served_toy_bytes())),
+        served_{std::make_shared<const Model>(Model::from_bytes(bytes_)), {}} {
+    const std::string_view both[] = {model().item_id(1), model().item_id(4)};
+    served_.lists.emplace("both", model().item_set(both, Model::Use::kOften));
+  }
 
-  const Model& model() const { return model_; }
+  const Model& model() const { return *served_.model; }
+  const ModelWithLists& served() const { return served_; }
   Metrics& metrics() { return metrics_; }
   const Handlers& handlers() const { return handlers_; }
 
@@ -44,11 +51,12 @@ class ServedToy {
 
  private:
   std::vector<std::byte> bytes_;
-  Model model_;
+  ModelWithLists served_;
   Metrics metrics_;
   // This object owns the model: the pointers it gives out own nothing.
   Handlers handlers_{
-      [this] { return std::shared_ptr<const Model>(std::shared_ptr<void>(), &model_); }, metrics_};
+      [this] { return std::shared_ptr<const ModelWithLists>(std::shared_ptr<void>(), &served_); },
+      metrics_};
 };
 
 }  // namespace bet::test

@@ -45,7 +45,7 @@ struct MethodCase {
     MethodInput input{split,     graph, shape,   params, fit,
                       fit,       false, options, hooks,  {folder.path() / "method.ckpt", identity},
                       pretrained};
-    if (params) input.limit = PlanLimit{false, *params, {TablePrecision()}};
+    if (params) input.limits = {{false, *params, {TablePrecision()}}};
     return input;
   }
 

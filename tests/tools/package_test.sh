@@ -45,8 +45,9 @@ system='libc6|libgcc-s1|libstdc\+\+6'
 library=$(basename "$(echo "$packages"/libbet[0-9]*.deb)" | cut -d_ -f1)
 check_deb "$library" "$system"
 check_deb libbet-dev "$library"
+# libzstd1: for .zst files; every Debian system has it, because dpkg needs it.
 # shellcheck disable=SC2046  # words
-check_deb bet-serve "$system" $(cli_files bet-serve)
+check_deb bet-serve "$system|libzstd1" $(cli_files bet-serve)
 if compgen -G "$packages/bet_*.deb" >/dev/null; then
   used='libtorch[0-9.]+|libopenblas0-pthread|libgomp1|libsqlite3-0|zlib1g|libzstd1|libminizip1|libcurl4|libssl3'
   # shellcheck disable=SC2046

@@ -139,9 +139,38 @@ TEST(LossChoice, OfNcfHasNoCosines) {
   EXPECT_EQ(choice.trials.size(), 4U);
 }
 
+// Integers learn as much at twice the rate as in twice the steps; the temperature then grows with
+// the square root of the steps.
+TEST(LossChoice, OfAQuantisedPlanHasAnotherRateInsteadOfCosines) {
+  ChoiceCase all;
+  const BackboneKind& lightgcn = find_backbone("lightgcn");
+  EXPECT_FALSE(has_fast_loss(all.plan, lightgcn));
+  const SizePlan plan = all.plan.with_precision({Precision::kFloat32, Precision::kInt2});
+  ASSERT_TRUE(has_fast_loss(plan, lightgcn));
+  EXPECT_FALSE(has_fast_loss(plan, find_backbone("mf")));
+  const std::vector<LossOptions> losses = losses_to_try(plan, lightgcn, 800);
+  ASSERT_EQ(losses.size(), most_losses_to_try(lightgcn));
+  EXPECT_EQ(losses[kTriedFast].rate, 2);
+  EXPECT_EQ(losses[kTriedFast].temperature, losses[kTriedUsual].temperature);
+  EXPECT_EQ(losses.back().temperature, 2 * losses[kTriedFast].temperature);
+  EXPECT_FALSE(are_alike(losses[kTriedFast], losses[kTriedUsual]));
+  const std::vector<LossOptions> shorter = losses_to_try(plan, lightgcn, 200);
+  EXPECT_NEAR(shorter[kTriedFast].temperature, losses[kTriedFast].temperature / 2, 1e-12);
+  EXPECT_NEAR(shorter[kTriedUsual].temperature, losses[kTriedUsual].temperature / 4, 1e-12);
+  const LossChoice choice =
+      choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks}, plan, 10, {});
+  EXPECT_EQ(choice.trials.size(), losses.size());
+  // Vectors are not trained by BPR.
+  const LossChoice vectors = choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks},
+                                         plan.with_form(StoredForm::kVectors), 10, {});
+  EXPECT_EQ(vectors.trials.size(), losses.size() - 1);
+  EXPECT_EQ(vectors.loss.kind, LossKind::kSoftmax);
+}
+
 TEST(LossState, IsKeptAndThatOfEarlierVersionsIsBpr) {
   for (const LossOptions& loss : {LossOptions(), LossOptions{LossKind::kSoftmax, 4.25},
-                                  LossOptions{LossKind::kSoftmax, 0.14, ScoreKind::kCosine}}) {
+                                  LossOptions{LossKind::kSoftmax, 0.14, ScoreKind::kCosine},
+                                  LossOptions{LossKind::kSoftmax, 4.25, ScoreKind::kDot, 2}}) {
     Checkpoint checkpoint;
     save_loss(checkpoint, loss);
     EXPECT_EQ(load_loss(checkpoint), loss);

@@ -122,6 +122,7 @@ TEST(Trainer, ResumesFromACheckpointToTheSameBits) {
     const TrainingResult resumed = converge(split, graph, plan, toy_schedule(), {}, &state);
     EXPECT_EQ(resumed.best_length, whole.best_length);
     EXPECT_EQ(resumed.validation.score(), whole.validation.score());
+    EXPECT_EQ(resumed.history, whole.history);
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
   }
 }
@@ -324,6 +325,9 @@ TEST(Retraining, ResumesToTheSameBits) {
     EXPECT_TRUE(torch::equal(resumed.table.values, whole.table.values));
     EXPECT_EQ(resumed.test.score(), whole.test.score());
     EXPECT_EQ(resumed.validation.score(), whole.validation.score());
+    EXPECT_EQ(resumed.train_curve, whole.train_curve);
+    EXPECT_EQ(resumed.final_curve, whole.final_curve);
+    EXPECT_EQ(resumed.final_curve.back().step, whole.final_steps);
   }
 }
 

@@ -227,21 +227,41 @@ def byte_share(budget):
 def bits_search():
     """Budgets of bytes: the plan that the search chose, and the share of full size that it keeps."""
     runs = read("h200/bits-search.jsonl")
-    full = {"gowalla": [run for run in read("h200/bits-plans.jsonl") if run.method == "full"],
-            "yelp2018": [run for run in read("h200/loss.jsonl") if run.method == "full"
-                         and run.backbone == "lightgcn" and run.data == "yelp2018" and "bpr" not in run.options]}
+    used = []
     rows = []
     for data in ("gowalla", "yelp2018"):
-        whole = statistics.mean(run.recall() for run in full[data])
+        full = select(runs, data=data, method="full")
+        whole = statistics.mean(run.recall() for run in full)
+        used += full
         for budget in BYTE_BUDGETS:
             cell = select(runs, data=data, budget=budget)
+            used += cell
             recalls = [run.recall() for run in cell]
-            rows.append([NAMES[data], byte_share(budget),
-                         ", ".join(f"{run.report['used']['bytes']:,}" for run in cell),
+            rows.append([NAMES[data], byte_share(budget), f"{cell[0].report['budget']['bytes']:,}",
                          ", ".join(run.report["used"]["precision"] for run in cell), mean_spread(recalls),
                          f"{statistics.mean(recalls) / whole:.3f}"])
+        rows.append([NAMES[data], "full size, fp32", f"{full[0].report['used']['bytes']:,}", "fp32",
+                     mean_spread([run.recall() for run in full]), "1"])
     return table(["data", "budget", "table, bytes", "precision chosen (users/items), by seed", "test R@20",
-                  "of full size in fp32"], rows, runs + full["gowalla"] + full["yelp2018"])
+                  "of full size in fp32"], rows, used)
+
+
+def bits_files():
+    """Budgets for the whole file."""
+    runs = read("h200/bits-search.jsonl")
+    whole = statistics.mean(run.recall() for run in select(runs, data="gowalla", method="full"))
+    used = [run for run in runs if run.budget and run.budget.endswith("MiB")]
+    rows = []
+    for run in used:
+        report = run.report
+        seen = "with" if report["used"]["seen"] else "without"
+        form = "table and graph" if report["used"]["serving"] == "graph" else "vectors"
+        options = " ".join(f"{a} {b}" for a, b in zip(run.options, run.options[1:]) if a in ("--budget", "--seen"))
+        rows.append([f"`{options}`", f"{report['used']['file_bytes']:,}", f"{report['used']['bytes']:,}",
+                     f"{form}, {seen} seen items", report["used"]["precision"], f"{run.recall():.4f}",
+                     f"{run.recall() / whole:.3f}"])
+    return table(["Gowalla", "file, bytes", "table, bytes", "what the file has", "precision", "test R@20",
+                  "of full size in fp32"], rows, used)
 
 
 def bits_plans(data):
@@ -704,6 +724,7 @@ TABLES = {
     "search-rungs-dense": search_rungs_dense,
     "search-middle": search_middle,
     "bits-search": bits_search,
+    "bits-files": bits_files,
     "bits-plans-gowalla": lambda: bits_plans("gowalla"),
     "bits-plans-yelp2018": lambda: bits_plans("yelp2018"),
     "loss-gowalla": lambda: loss("gowalla"),

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "runtime/bytes.h"
+
+namespace bet {
+
+// Numbers of any number of bits, one after the other, lowest bits first (docs/format.md).
+
+// `count` bits, at most 57, from bit `first` on, which lies in the bytes or just behind them; zeros
+// stand for bits behind the end.
+inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
+  const std::uint64_t from = first / 8;
+  std::uint64_t word = 0;
+  if (bytes.size() - from >= sizeof(word)) {
+    std::memcpy(&word, bytes.data() + from, sizeof(word));
+  } else {
+    for (std::uint64_t i = bytes.size(); i-- > from;) {
+      word = word << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+    }
+  }
+  return (word >> (first % 8)) & ((std::uint64_t{1} << count) - 1);
+}
+
+// Whether all bits from `first` on, which lies in the last byte or just behind it, are zero.
+inline bool is_zero_from(Bytes bytes, std::uint64_t first) {
+  return bits_at(bytes, first, static_cast<unsigned>(8 * bytes.size() - first)) == 0;
+}
+
+class BitWriter {
+ public:
+  // The value has at most `count` bits, and those are at most 56.
+  void number(std::uint64_t value, unsigned count) {
+    assert(count <= 56 && value >> count == 0);
+    word_ |= value << used_;
+    for (used_ += count; used_ >= 8; used_ -= 8, word_ >>= 8) {
+      bytes_.push_back(static_cast<char>(word_));
+    }
+  }
+  void ones(std::uint64_t count) {
+    for (; count > 0; --count) number(1, 1);
+  }
+  // The last byte is filled with zeros.
+  std::string take_bytes() {
+    if (used_ > 0) number(0, 8 - used_);
+    return std::move(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+  std::uint64_t word_ = 0;  // the bits of the next byte
+  unsigned used_ = 0;
+};
+
+// Reads from front to back and never past the end. `what` names the bytes in errors.
+class BitReader {
+ public:
+  BitReader(Bytes bytes, std::string_view what) : bytes_(bytes), what_(what) {}
+
+  // Of at most 57 bits.
+  std::uint64_t number(unsigned count) {
+    const std::uint64_t value = bits_at(bytes_, at_, count);
+    advance(count);
+    return value;
+  }
+
+  // The number of ones before the next zero, which is read too. Throws where there are more than
+  // `most`.
+  std::uint64_t ones(std::uint64_t most) {
+    constexpr unsigned kWindow = 56;
+    std::uint64_t count = 0;
+    for (;;) {
+      const auto found = static_cast<unsigned>(std::countr_one(bits_at(bytes_, at_, kWindow)));
+      count += found;
+      BET_CHECK(count <= most, what_, ": ", count, " ones or more before bit ", at_ + found,
+                ", where ", most, " are the most");
+      advance(found);
+      if (found < kWindow) break;
+    }
+    advance(1);
+    return count;
+  }
+
+  void expect_end() const {
+    BET_CHECK((at_ + 7) / 8 == bytes_.size(), what_, ": ", bytes_.size() - (at_ + 7) / 8,
+              " bytes too many");
+    BET_CHECK(is_zero_from(bytes_, at_), what_, ": bits after the last number are not zero");
+  }
+
+ private:
+  void advance(unsigned count) {
+    BET_CHECK(count <= 8 * bytes_.size() - at_, what_, ": ends after ", bytes_.size(),
+              " bytes of bits, in the middle of a number");
+    at_ += count;
+  }
+
+  Bytes bytes_;
+  std::string_view what_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace bet

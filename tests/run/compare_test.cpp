@@ -1,0 +1,162 @@
+#include "run/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+#include "run/compare_results.h"
+#include "run/option_table.h"
+#include "support/expect_error.h"
+#include "support/temp_folder.h"
+
+namespace bet {
+namespace {
+
+using test::read_file;
+using test::TempFolder;
+
+// Six runs of some tenths of a second.
+CompareJob small_comparison(const TempFolder& folder) {
+  CompareJob job;
+  job.options = options_from({{"data", "demo"},
+                              {"dim", "8"},
+                              {"max-steps", "20"},
+                              {"loss", "bpr"},
+                              {"effort", "quick"},
+                              {"cache", (folder / "cache").string()}});
+  job.budgets = {parse_budget("20%"), parse_budget("50%")};
+  job.methods = {"es", "full"};
+  job.backbones = {"mf"};
+  job.seeds = 2;
+  job.folder = folder / "all";
+  return job;
+}
+
+// By line, without the column that differs from time to time.
+std::vector<std::vector<std::string>> table_of(const std::filesystem::path& file) {
+  std::istringstream lines(read_file(file));
+  std::vector<std::vector<std::string>> table;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::vector<std::string>& row = table.emplace_back();
+    for (std::string one; std::getline(fields, one, ',');) row.push_back(one);
+  }
+  if (table.empty()) return table;
+  const auto found = std::ranges::find(table[0], "seconds");
+  EXPECT_NE(found, table[0].end()) << file;
+  const auto seconds = found - table[0].begin();
+  for (std::vector<std::string>& row : table) {
+    if (std::ssize(row) > seconds) row.erase(row.begin() + seconds);
+  }
+  return table;
+}
+
+TEST(Spread, IsMeanAndDeviationOfASample) {
+  const std::vector<double> values = {1, 2, 6};
+  EXPECT_DOUBLE_EQ(spread_of(values).mean, 3);
+  EXPECT_DOUBLE_EQ(spread_of(values).deviation, std::sqrt(7.0));
+  EXPECT_DOUBLE_EQ(spread_of(std::span(values).first(1)).deviation, 0);
+}
+
+TEST(Compare, MakesEveryRunOnceAndTellsThemInOneTable) {
+  const TempFolder folder;
+  const CompareJob job = small_comparison(folder);
+  std::vector<CompareProgress> ends;
+  CompareCallbacks callbacks;
+  callbacks.run_ended = [&](const CompareProgress& progress) { ends.push_back(progress); };
+  const CompareResult result = compare(job, callbacks);
+  ASSERT_EQ(result.runs.size(), 6U) << "two seeds of es with two budgets, and of full";
+  EXPECT_EQ(ends.size(), 6U);
+  EXPECT_GE(ends[2].seconds_left, 0);
+  EXPECT_EQ(ends[5].done, 6U);
+
+  const auto table = table_of(folder / "all/results.csv");
+  ASSERT_EQ(table.size(), 7U);
+  const auto column = [&](const char* name) {
+    const auto found = std::ranges::find(table[0], name);
+    EXPECT_NE(found, table[0].end()) << name;
+    return static_cast<std::size_t>(found - table[0].begin());
+  };
+  for (std::size_t i = 0; i < 6; ++i) {
+    const FitReport& report = result.runs[i].report.value();
+    const std::vector<std::string>& row = table[i + 1];
+    EXPECT_EQ(row.size(), table[0].size());
+    EXPECT_EQ(row[column("data_hash")], report.data.hash);
+    EXPECT_EQ(row[column("method")], report.method);
+    EXPECT_EQ(row[column("budget")], report.budget ? report.budget->requested.text : "");
+    EXPECT_EQ(row[column("seed")], std::to_string(report.seed));
+    EXPECT_EQ(row[column("bytes")], std::to_string(report.used.bytes));
+    EXPECT_DOUBLE_EQ(std::stod(row[column("test_ndcg@5")]), report.test.ndcg[0]);
+    EXPECT_DOUBLE_EQ(std::stod(row[column("validation_recall@20")]), report.validation.recall[2]);
+  }
+
+  const std::vector<ComparedCell> cells = compared_cells(result.runs);
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[0].budget, "20%");
+  EXPECT_EQ(cells[0].runs, 2U);
+  EXPECT_DOUBLE_EQ(
+      cells[0].test_recall.mean,
+      (result.runs[0].report->test.recall[2] + result.runs[3].report->test.recall[2]) / 2);
+  EXPECT_GT(cells[0].test_recall.deviation, 0);
+  const std::string page = read_file(folder / "all/report.html");
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.4f ± %.4f</title>", cells[1].test_ndcg.mean,
+                cells[1].test_ndcg.deviation);
+  EXPECT_NE(page.find(text), std::string::npos) << text;
+
+  // As a run alone makes it.
+  FitOptions alone = result.runs[4].options;
+  fit({alone, folder / "alone"});
+  EXPECT_EQ(read_file(folder / "alone/model.bet"), read_file(result.runs[4].folder / "model.bet"));
+
+  // Again: all is there.
+  ends.clear();
+  callbacks.fit.leave = [] { return true; };  // a step would end it
+  compare(job, callbacks);
+  ASSERT_EQ(ends.size(), 6U);
+  EXPECT_LT(ends[5].seconds_left, 0) << "nothing was made";
+  EXPECT_EQ(table_of(folder / "all/results.csv"), table);
+}
+
+TEST(Compare, ContinuesAfterAnInterruption) {
+  const TempFolder folder;
+  CompareJob job = small_comparison(folder);
+  job.seeds = 1;
+  compare(job);
+  const auto whole = table_of(folder / "all/results.csv");
+  job.folder = folder / "left";
+  CompareCallbacks callbacks;
+  // In the second run.
+  bool first_is_over = false;
+  int steps = 0;
+  callbacks.run_ended = [&](const CompareProgress&) { first_is_over = true; };
+  callbacks.fit.leave = [&] { return first_is_over && ++steps > 10; };
+  const std::string error = test::error_of([&] { compare(job, callbacks); });
+  EXPECT_NE(error.find("the same command continues"), std::string::npos) << error;
+  EXPECT_EQ(table_of(folder / "left/results.csv").size(), 2U) << "the names and one run";
+  compare(job);
+  EXPECT_EQ(table_of(folder / "left/results.csv"), whole);
+  // Another job may not use its runs.
+  job.options.dim = 9;
+  EXPECT_NE(test::error_of([&] { compare(job); }).find("was started with --dim 8"),
+            std::string::npos);
+}
+
+TEST(Compare, NotesABudgetThatCannotBeMetAndGoesOn) {
+  const TempFolder folder;
+  CompareJob job = small_comparison(folder);
+  job.methods = {"es"};
+  job.seeds = 1;
+  job.budgets = {parse_budget("1p"), parse_budget("20%")};
+  const CompareResult result = compare(job);
+  ASSERT_EQ(result.runs.size(), 2U);
+  EXPECT_FALSE(result.runs[0].report.has_value());
+  EXPECT_NE(result.runs[0].error.find("1p"), std::string::npos) << result.runs[0].error;
+  EXPECT_TRUE(result.runs[1].report.has_value());
+}
+
+}  // namespace
+}  // namespace bet
