@@ -48,8 +48,4 @@ bet_harden(-fcf-protection=full)  # x86 only
 target_compile_options(bet_hardening INTERFACE
   "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
 
-# What programs are linked from can be loaded anywhere. Not by CMAKE_POSITION_INDEPENDENT_CODE: it compiles
-# static libraries with -fPIC, and the compiler may then not inline one function of a file into another.
-target_compile_options(bet_hardening INTERFACE
-  "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<STREQUAL:$<TARGET_PROPERTY:TYPE>,STATIC_LIBRARY>,$<NOT:$<BOOL:$<TARGET_PROPERTY:POSITION_INDEPENDENT_CODE>>>>:-fPIE>")
 target_link_options(bet_hardening INTERFACE LINKER:-z,relro,-z,now)
