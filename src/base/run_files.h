@@ -26,6 +26,7 @@ struct RunFiles {
   std::filesystem::path report() const { return folder / "report.json"; }
   std::filesystem::path page() const { return folder / "report.html"; }
   std::filesystem::path model() const { return folder / "model.bet"; }
+  std::filesystem::path test_hits() const { return folder / "test_hits.csv"; }
   std::filesystem::path trials() const { return folder / "run.db"; }
   std::filesystem::path standard_input() const { return folder / "stdin"; }
   CheckpointFiles checkpoints() const { return {folder / "checkpoint"}; }

@@ -13,6 +13,7 @@ void add_data_get(CLI::App& data);
 void add_fit(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_experiment(CLI::App& app);
 void add_export(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_report(CLI::App& app);

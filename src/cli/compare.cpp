@@ -1,19 +1,14 @@
 #include "run/compare.h"
 
-#include <cmath>
 #include <cstdio>
 #include <memory>
-#include <sstream>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
-#include "base/with_commas.h"
 #include "cli/commands.h"
-#include "cli/interrupt.h"
+#include "cli/many_runs.h"
 #include "cli/option_parser.h"
-#include "cli/progress_line.h"
-#include "run/compare_results.h"
 #include "run/option_table.h"
 
 namespace bet {
@@ -28,86 +23,45 @@ struct CompareCommand {
   bool quiet = false;
 };
 
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  std::istringstream in(list);
-  for (std::string word; std::getline(in, word, ',');) words.push_back(word);
-  return words;
-}
-
-std::string spread_text(const Spread& spread) {
-  char text[48];
-  std::snprintf(text, sizeof(text), "%.4f ± %.4f", spread.mean, spread.deviation);
-  return text;
-}
-
-void print_table(const std::vector<ComparedCell>& cells) {
-  std::printf("%-10s %-10s %-8s %4s %14s %14s  %-17s %-17s %s\n", "backbone", "method", "budget",
-              "runs", "table bytes", "file bytes", "validation R@20", "test R@20", "test N@20");
-  for (const ComparedCell& cell : cells) {
-    const auto bytes = [](double value) {
-      return with_commas(static_cast<std::uint64_t>(std::llround(value)));
-    };
-    std::printf("%-10s %-10s %-8s %4llu %14s %14s  %-18s %-18s %s\n", cell.backbone.c_str(),
-                cell.method.c_str(), cell.budget.empty() ? "-" : cell.budget.c_str(),
-                static_cast<unsigned long long>(cell.runs), bytes(cell.bytes).c_str(),
-                bytes(cell.file_bytes).c_str(), spread_text(cell.validation_recall).c_str(),
-                spread_text(cell.test_recall).c_str(), spread_text(cell.test_ndcg).c_str());
-  }
-}
-
-std::string time_text(double seconds) {
-  const auto whole = static_cast<unsigned long long>(seconds);
-  return std::to_string(whole / 60) + "m " + std::to_string(whole % 60) + "s";
-}
-
-void print_progress(const CompareProgress& progress) {
-  const ComparedRun& run = *progress.run;
-  char quality[64] = "";
-  if (run.report) {
-    std::snprintf(quality, sizeof(quality), "test R@20 %.4f", run.report->test.recall[2]);
-  }
-  const std::string left =
-      progress.seconds_left >= 0 ? "  ETA of all " + time_text(progress.seconds_left) : "";
-  std::fprintf(stderr, "%zu/%zu %s  %s%s\n", progress.done, progress.total,
-               run.folder.filename().c_str(), run.report ? quality : run.error.c_str(),
-               left.c_str());
+// "1%" as a share. Throws on anything else.
+double parse_percent(const std::string& text) {
+  BET_CHECK(text.ends_with('%'), in_quotes(text), " is not a percentage such as 1%");
+  const double percent = parse_real(text.substr(0, text.size() - 1));
+  BET_CHECK(percent >= 0 && percent < 100, in_quotes(text), " is not between 0% and 100%");
+  return percent / 100;
 }
 
 void run_compare(CompareCommand& command) {
-  for (const std::string& budget : words_of(command.budgets)) {
+  for (const std::string& budget : words_of_list(command.budgets)) {
     command.job.budgets.push_back(parse_budget(budget));
   }
-  command.job.methods = words_of(command.methods);
-  command.job.backbones = words_of(command.backbones);
-  watch_interrupts();
-  say_at_interrupt("\nCtrl-C: saving; the same command continues\n");
-  CompareCallbacks callbacks;
-  // What was cut short could not be compared: the run is left to be continued.
-  callbacks.fit.leave = [interrupted = false]() mutable {
-    interrupted = interrupted || take_interrupt();
-    return interrupted;
-  };
-  ProgressLine line;
-  if (!command.quiet) {
-    callbacks.run_begins = [&](const CompareProgress& progress) {
-      line.set_heading(std::to_string(progress.done + 1) + "/" + std::to_string(progress.total) +
-                       " " + progress.run->folder.filename().string() + "  ");
-    };
-    callbacks.fit.progress.progress = [&](const RunProgress& progress) { line.show(progress); };
-    callbacks.run_ended = [&](const CompareProgress& progress) {
-      line.clear();
-      print_progress(progress);
-    };
-  }
-  try {
+  command.job.methods = words_of_list(command.methods);
+  command.job.backbones = words_of_list(command.backbones);
+  show_many_runs(command.quiet, [&](const CompareCallbacks& callbacks) {
     const CompareResult result = compare(command.job, callbacks);
-    print_table(compared_cells(result.runs));
+    std::printf("%s", table_text(result.cells).c_str());
+    if (!result.pairs.rows.empty()) std::printf("\n%s", table_text(result.pairs).c_str());
+    for (const std::string& sentence : result.within) std::printf("\n%s\n", sentence.c_str());
     std::printf("\nresults     %s\n", result.folder.c_str());
-  } catch (const Interrupted& error) {
-    std::fprintf(stderr, "bet: %s\n", error.what());
-    throw CLI::RuntimeError(interrupted_exit_code());
-  }
+  });
+}
+
+void add_within(CLI::App& command, std::optional<double>& within) {
+  const auto problem = [](const std::string& text) -> std::string {
+    try {
+      parse_percent(text);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  add_text(
+      command, "--within", [&within](const std::string& text) { within = parse_percent(text); },
+      "such as 1%: names the smallest file whose recall@20 on validation is at most that much "
+      "below that of full size, which is then one of the methods")
+      .type_name("TEXT")
+      ->check(CLI::Validator(problem, ""))
+      ->group("Comparison");
 }
 
 }  // namespace
@@ -124,7 +78,9 @@ void add_compare(CLI::App& app) {
   add_options(command, table, job.options);
   command.add_option("--budget", options->budgets, "as of fit; several between commas")
       ->group("Comparison");
-  command.add_option("--method", options->methods, "as of fit; several between commas")
+  command
+      .add_option("--method", options->methods,
+                  "as of fit; several between commas: the first is tested against the others")
       ->capture_default_str()
       ->group("Comparison");
   command.add_option("--backbone", options->backbones, "as of fit; several between commas")
@@ -134,6 +90,7 @@ void add_compare(CLI::App& app) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str()
       ->group("Comparison");
+  add_within(command, job.within);
   command.add_option("--out", job.folder, "folder of all runs (default runs/<data>-compare)")
       ->group("Run");
   command.add_flag("--quiet", options->quiet, "no progress on stderr")->group("Run");

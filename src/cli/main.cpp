@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   bet::add_fit(app);
   bet::add_compare(app);
   bet::add_evaluate(app);
+  bet::add_experiment(app);
   bet::add_export(app);
   bet::add_plan(app);
   bet::add_report(app);

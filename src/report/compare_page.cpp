@@ -7,6 +7,7 @@
 #include "base/with_commas.h"
 #include "report/html_page.h"
 #include "report/html_text.h"
+#include "report/result_tables.h"
 #include "report/svg_chart.h"
 
 namespace bet {
@@ -90,11 +91,18 @@ std::string compare_page(const Json& comparison) {
     figures += curve(cells, backbone, "test_recall@20", "recall@20");
     figures += curve(cells, backbone, "test_ndcg@20", "ndcg@20");
   }
+  std::string within;
+  for (const Json& sentence : comparison.value("within", Json::array())) {
+    within += paragraph(sentence.get<std::string>());
+  }
   const auto name = data.at("name").get<std::string>();
   return html_page(
       name, with_commas(runs) + " runs compared on " + name + ".",
       section_of("Quality by budget",
                  charts_of(figures) + note("Means over seeds; bars are the standard deviation.")) +
+          section_of("Smallest file", within) +
+          section_of("The first method against the others",
+                     comparison.contains("pairs") ? html_table(comparison["pairs"]) : "") +
           section_of("All results", table_of(cells)) +
           section_of("Data", note("Hash " + data.at("hash").get<std::string>() + ".")));
 }

@@ -326,7 +326,9 @@ std::string run_section(const Json& report) {
                                  with_commas(count_at(report, "threads")) + " threads, at most " +
                                  short_bytes(count_at(report, "peak_rss_bytes")) + " of memory");
   const Json& versions = report.at("versions");
-  text += row_of_list("versions", "bet " + text_at(versions, "bet") + ", LibTorch " +
+  const std::string commit = versions.value("commit", "");
+  text += row_of_list("versions", "bet " + text_at(versions, "bet") +
+                                      (commit.empty() ? "" : " (" + commit + ")") + ", LibTorch " +
                                       text_at(versions, "torch") + ", kernels " +
                                       text_at(versions, "kernels"));
   return text + "</dl>\n";

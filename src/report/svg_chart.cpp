@@ -1,7 +1,9 @@
 #include "report/svg_chart.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
 
@@ -20,7 +22,7 @@ constexpr double kBottom = kHeight - 36;
 
 std::string coordinate(double value) { return fixed_text(value, 1); }
 
-// "0.15", "20k", "1.5M": of an axis.
+// "0.15", "20k", "1.5M", "2e-05": of an axis.
 std::string tick_text(double value) {
   const double size = std::abs(value);
   const auto plain = [](double number) {
@@ -29,6 +31,11 @@ std::string tick_text(double value) {
     if (text.back() == '.') text.pop_back();
     return text;
   };
+  if (size > 1e-9 && size < 5e-5) {
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "%.0e", value);
+    return text.data();
+  }
   if (size >= 1e6) return plain(value / 1e6) + "M";
   if (size >= 1e4) return plain(value / 1e3) + "k";
   return plain(value);

@@ -55,15 +55,18 @@ std::vector<RunDetails::Section> file_sections(const std::filesystem::path& file
   return sections_of(*load_model_file(file.string()));
 }
 
-void add_file_details(const std::filesystem::path& file, const Dataset& dataset, const Split& split,
-                      const FitOptions& options, RunDetails& details) {
+std::vector<UserHits> add_file_details(const std::filesystem::path& file, const Dataset& dataset,
+                                       const Split& split, const FitOptions& options,
+                                       RunDetails& details) {
   const auto model = load_model_file(file.string());
   details.sections = sections_of(*model);
   details.activity.clear();
-  if (options.final_part == TrainingPart::kAll) return;
-  details.activity = by_activity(user_quality_of_file(*model, dataset, split, options, at::kCPU),
-                                 popularity_quality(split, options.final_part, HeldOut::kTest),
-                                 split, options.final_part);
+  if (options.final_part == TrainingPart::kAll) return {};
+  UserQuality quality = user_quality_of_file(*model, dataset, split, options, at::kCPU);
+  details.activity =
+      by_activity(quality, popularity_quality(split, options.final_part, HeldOut::kTest), split,
+                  options.final_part);
+  return std::move(quality.hits);
 }
 
 }  // namespace bet

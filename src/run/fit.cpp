@@ -17,6 +17,7 @@
 #include "model/threads.h"
 #include "plan/grown_plan.h"
 #include "run/budget_promise.h"
+#include "run/build_commit.h"
 #include "run/equal_sizes.h"
 #include "run/error_kinds.h"
 #include "run/file_details.h"
@@ -31,6 +32,7 @@
 #include "run/run_identity.h"
 #include "run/sizes_by_rank.h"
 #include "run/spending.h"
+#include "run/test_hits.h"
 #include "search/method.h"
 
 namespace bet {
@@ -73,7 +75,8 @@ FitReport::MeasuredPlan measured_plan(const Trial& trial) {
           .loss = trial.loss,
           .plan = trial.candidate,
           .largest_size = trial.sampled.plan.largest_size(),
-          .seconds = trial.seconds};
+          .seconds = trial.seconds,
+          .predictor_loss = trial.predictor_loss};
 }
 
 double share_of_full(const SizePlan& plan) {
@@ -421,7 +424,7 @@ class FitRun {
     report_.device = executor_for(training_.device).name();
     report_.threads = num_threads();
     report_.peak_rss_bytes = peak_resident_bytes();
-    report_.versions = {BET_VERSION, torch_version(), std::string(kernels().name)};
+    report_.versions = {BET_VERSION, build_commit(), torch_version(), std::string(kernels().name)};
   }
 
   // Writes the model file and, with what only the file decides, the report.
@@ -432,7 +435,9 @@ class FitRun {
     choice.with_seen = spending_.with_seen;
     options_.materialised = choice.materialised;
     write_model_file(files.model(), {dataset_, split_, options_, parameters}, choice, report_);
-    add_file_details(files.model(), dataset_, split_, options_, report_.details);
+    const std::vector<UserHits> hits =
+        add_file_details(files.model(), dataset_, split_, options_, report_.details);
+    if (!hits.empty()) write_test_hits(hits, files.test_hits());
     report_.seconds.model_file = watch.seconds();
     report_.seconds.total = watch_.seconds();
     write_report_files(report_, files);

@@ -77,6 +77,7 @@ struct FitReport {
         plan;  // its number, the same in every rung; none: earlier versions
     std::uint32_t largest_size = 0;
     double seconds = 0;
+    std::optional<double> predictor_loss = {};
   };
   // How the loss was chosen, with --loss auto.
   struct Loss {
@@ -135,6 +136,7 @@ struct FitReport {
   std::uint64_t peak_rss_bytes = 0;
   struct Versions {
     std::string bet;
+    std::string commit;  // empty where it is not known
     std::string torch;
     std::string kernels;
   };

@@ -67,8 +67,7 @@ UserQuality user_quality_of_file(const Model& model, const Dataset& dataset, con
   const auto backbone = make_backbone(as_served, graph);
   const Ranking ranking = backbone->ranking(table_of(model, dataset, *backbone, kind).to(device));
   const Evaluator evaluator(split, HeldOut::kTest, graph);
-  return {{evaluator.users().begin(), evaluator.users().end()},
-          evaluator.user_measures(ranking.vectors, ranking.models[0])};
+  return {evaluator.users(), evaluator.user_hits(ranking.vectors, ranking.models[0])};
 }
 
 Metrics evaluate_model_file(const Model& model, const Dataset& dataset, const Split& split,

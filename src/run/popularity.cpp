@@ -19,8 +19,7 @@ UserQuality popularity_quality(const Split& split, TrainingPart part, HeldOut he
     }
   }
   const Evaluator evaluator(split, held_out, graph);
-  return {{evaluator.users().begin(), evaluator.users().end()},
-          evaluator.user_measures(vectors, Scoring(0, 1))};
+  return {evaluator.users(), evaluator.user_hits(vectors, Scoring(0, 1))};
 }
 
 }  // namespace bet

@@ -116,25 +116,27 @@ LossOptions loss_from(const Json& json) {
 }
 
 Json trial_json(const FitReport::MeasuredPlan& trial) {
-  return {{"iteration", trial.iteration},
-          {"strategy", trial.strategy},
-          {"predicted", or_null(trial.predicted)},
-          {"fitness", trial.fitness},
-          {"user_share", trial.user_share},
-          {"user_family", trial.user_family},
-          {"item_family", trial.item_family},
-          {"user_shape", trial.user_shape},
-          {"item_shape", trial.item_shape},
-          {"user_kept", trial.user_kept},
-          {"item_kept", trial.item_kept},
-          {"precision", precision_text(trial.precision)},
-          {"form", form_name(trial.form)},
-          {"steps", trial.steps},
-          {"fold", trial.fold},
-          {"loss", loss_json(trial.loss)},
-          {"plan", or_null(trial.plan)},
-          {"largest_size", trial.largest_size},
-          {"seconds", trial.seconds}};
+  Json json = {{"iteration", trial.iteration},
+               {"strategy", trial.strategy},
+               {"predicted", or_null(trial.predicted)},
+               {"fitness", trial.fitness},
+               {"user_share", trial.user_share},
+               {"user_family", trial.user_family},
+               {"item_family", trial.item_family},
+               {"user_shape", trial.user_shape},
+               {"item_shape", trial.item_shape},
+               {"user_kept", trial.user_kept},
+               {"item_kept", trial.item_kept},
+               {"precision", precision_text(trial.precision)},
+               {"form", form_name(trial.form)},
+               {"steps", trial.steps},
+               {"fold", trial.fold},
+               {"loss", loss_json(trial.loss)},
+               {"plan", or_null(trial.plan)},
+               {"largest_size", trial.largest_size},
+               {"seconds", trial.seconds}};
+  if (trial.predictor_loss) json["predictor_loss"] = *trial.predictor_loss;
+  return json;
 }
 
 FitReport::MeasuredPlan trial_from(const Json& json) {
@@ -158,7 +160,8 @@ FitReport::MeasuredPlan trial_from(const Json& json) {
           .loss = json.contains("loss") ? loss_from(json["loss"]) : LossOptions(),
           .plan = optional_at<std::uint64_t>(json, "plan"),
           .largest_size = json.at("largest_size"),
-          .seconds = json.at("seconds")};
+          .seconds = json.at("seconds"),
+          .predictor_loss = optional_at<double>(json, "predictor_loss")};
 }
 
 Json loss_choice_json(const FitReport::Loss& loss) {
@@ -254,9 +257,10 @@ void add_costs(const FitReport& report, Json& json) {
   json["device"] = report.device;
   json["threads"] = report.threads;
   json["peak_rss_bytes"] = report.peak_rss_bytes;
-  json["versions"] = {{"bet", report.versions.bet},
-                      {"torch", report.versions.torch},
-                      {"kernels", report.versions.kernels}};
+  json["versions"] = {{"bet", report.versions.bet}};
+  if (!report.versions.commit.empty()) json["versions"]["commit"] = report.versions.commit;
+  json["versions"]["torch"] = report.versions.torch;
+  json["versions"]["kernels"] = report.versions.kernels;
 }
 
 void read_costs(const Json& json, FitReport& report) {
@@ -274,7 +278,8 @@ void read_costs(const Json& json, FitReport& report) {
   report.threads = json.at("threads");
   report.peak_rss_bytes = json.at("peak_rss_bytes");
   const Json& versions = json.at("versions");
-  report.versions = {versions.at("bet"), versions.at("torch"), versions.at("kernels")};
+  report.versions = {versions.at("bet"), versions.value("commit", ""), versions.at("torch"),
+                     versions.at("kernels")};
 }
 
 FitReport report_from(const Json& json) {

@@ -45,6 +45,7 @@ bool is_own(const RunFiles& files, const fs::path& path) {
                           files.report(),
                           files.page(),
                           files.model(),
+                          files.test_hits(),
                           files.trials(),
                           files.standard_input(),
                           checkpoints.pretraining(),

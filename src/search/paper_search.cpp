@@ -28,19 +28,20 @@ std::unique_ptr<FitnessPredictor> make_predictor(const PaperSearchOptions& optio
 // The next plan to probe, and what finding it took.
 struct Chosen {
   Trial trial;
-  double error = 0;  // of the predictor while it learnt, squared, mean over its steps
+  // Of the predictor while it learnt, squared, mean over its steps; none without any.
+  std::optional<double> error;
   double seconds = 0;
 };
 
-std::string trial_text(const Trial& trial, double error) {
+std::string trial_text(const Trial& trial) {
   char text[256];
   std::snprintf(
       text, sizeof(text),
       "probe %u  %s  fitness %.5f  predicted %s  error %.2e  users %.3f of the budget, %s "
       "%.3f / %s %.3f  largest size %u  %.2f s",
       trial.iteration, std::string(strategy_name(trial.strategy)).c_str(), trial.fitness,
-      trial.predicted ? std::to_string(*trial.predicted).c_str() : "-", error,
-      trial.sampled.origin.user_share,
+      trial.predicted ? std::to_string(*trial.predicted).c_str() : "-",
+      trial.predictor_loss.value_or(0), trial.sampled.origin.user_share,
       std::string(family_name(trial.sampled.origin.user_family)).c_str(),
       trial.sampled.origin.user_shape,
       std::string(family_name(trial.sampled.origin.item_family)).c_str(),
@@ -85,9 +86,10 @@ class PaperSearch {
       const Stopwatch watch;
       std::optional<Chosen> chosen;
       if (!last) chosen = next.get();
+      if (chosen) trial.predictor_loss = chosen->error;
       add(std::move(trial), chosen ? chosen->seconds : 0);
       result_.waited_seconds += watch.seconds();
-      report(chosen ? chosen->error : 0);
+      report();
       if (last) break;
       trial = std::move(chosen->trial);
     }
@@ -109,14 +111,14 @@ class PaperSearch {
 
   Chosen learn_and_choose(std::uint32_t t) {
     const Stopwatch watch;
-    const double error = learn(t);
+    const std::optional<double> error = learn(t);
     Trial trial = choose(t, population());
     return {std::move(trial), error, watch.seconds()};
   }
 
   // Lines 16 to 19, before the choice of iteration t: N steps on random members.
-  double learn(std::uint32_t t) {
-    if (!predictor_) return 0.0;
+  std::optional<double> learn(std::uint32_t t) {
+    if (!predictor_ || population().empty()) return std::nullopt;
     std::vector<MeasuredPlan> measured;
     for (const Trial& trial : population()) {
       measured.push_back({&trial.sampled.plan, trial.fitness});
@@ -163,8 +165,8 @@ class PaperSearch {
     result_.own_seconds += watch.seconds() + seconds_to_choose;
   }
 
-  void report(double error) {
-    if (hooks_.log) hooks_.log(trial_text(population().back(), error));
+  void report() {
+    if (hooks_.log) hooks_.log(trial_text(population().back()));
     if (!hooks_.progress) return;
     char detail[80];
     std::snprintf(detail, sizeof(detail), "best plan at %.1f %% of the full-size model's score",

@@ -25,16 +25,16 @@ constexpr const char* kSchema = R"(
     predicted REAL, fitness REAL NOT NULL, seconds REAL NOT NULL,
     steps INTEGER NOT NULL, fold INTEGER NOT NULL, sizes BLOB NOT NULL,
     loss TEXT NOT NULL, temperature REAL NOT NULL, score TEXT NOT NULL, precision TEXT NOT NULL,
-    form TEXT NOT NULL, rate REAL NOT NULL, checksum INTEGER NOT NULL);
+    form TEXT NOT NULL, rate REAL NOT NULL, predictor_loss REAL, checksum INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS predictor (
     id INTEGER PRIMARY KEY CHECK (id = 1), iteration INTEGER NOT NULL, state BLOB NOT NULL,
     checksum INTEGER NOT NULL);
-  PRAGMA user_version = 5;
+  PRAGMA user_version = 6;
   COMMIT;
 )";
 
 // That of the tables above, which are there with it or not at all.
-constexpr std::int64_t kVersion = 5;
+constexpr std::int64_t kVersion = 6;
 
 class Statement {
  public:
@@ -170,6 +170,8 @@ std::int64_t checksum_of(const Trial& trial, std::string_view sizes) {
   sum.add(precision_text(origin.precision));
   sum.add(form_name(origin.form));
   sum.add(trial.loss.rate);
+  sum.add(std::int64_t{trial.predictor_loss ? 1 : 0});
+  sum.add(trial.predictor_loss.value_or(0));
   return sum.value();
 }
 
@@ -242,8 +244,8 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
       database_.get(), path_,
       "SELECT iteration, strategy, candidate, user_share, user_family, item_family, "
       "user_shape, item_shape, user_kept, item_kept, predicted, fitness, seconds, "
-      "steps, fold, sizes, loss, temperature, score, precision, form, rate, checksum FROM trial "
-      "ORDER BY iteration");
+      "steps, fold, sizes, loss, temperature, score, precision, form, rate, predictor_loss, "
+      "checksum FROM trial ORDER BY iteration");
   while (rows.step()) {
     const std::optional<TablePrecision> precision = parse_table_precision(rows.text(19));
     BET_CHECK(precision, path_, ": unknown value ", in_quotes(rows.text(19)));
@@ -263,21 +265,23 @@ std::vector<Trial> RunStore::trials(const TableShape& shape) const {
         rows.real(17),
         value_named(rows.text(18), {ScoreKind::kDot, ScoreKind::kCosine}, score_name, path_),
         rows.real(21)};
-    std::optional<double> predicted;
-    if (!rows.is_null(10)) predicted = rows.real(10);
+    const auto real_or_none = [&](int column) {
+      return rows.is_null(column) ? std::nullopt : std::optional(rows.real(column));
+    };
     trials.push_back(
         {static_cast<std::uint32_t>(rows.integer(0)),
          parse_strategy(rows.text(1), path_),
          static_cast<std::uint64_t>(rows.integer(2)),
          {plan_of(rows.blob(15), shape, path_).with_precision(*precision).with_form(origin.form),
           origin},
-         predicted,
+         real_or_none(10),
          rows.real(11),
          rows.real(12),
          static_cast<std::uint64_t>(rows.integer(13)),
          static_cast<std::uint32_t>(rows.integer(14)),
-         loss});
-    check(rows.integer(22), checksum_of(trials.back(), rows.blob(15)),
+         loss,
+         real_or_none(22)});
+    check(rows.integer(23), checksum_of(trials.back(), rows.blob(15)),
           str_cat("trial ", trials.back().iteration));
   }
   return trials;
@@ -315,7 +319,7 @@ void RunStore::add(std::span<const Trial> trials, std::span<const double> predic
 void RunStore::insert(const Trial& trial) {
   Statement row(database_.get(), path_,
                 "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                "?, ?, ?, ?, ?, ?)");
+                "?, ?, ?, ?, ?, ?, ?)");
   const PlanOrigin& origin = trial.sampled.origin;
   row.bind(1, std::int64_t{trial.iteration});
   row.bind(2, strategy_name(trial.strategy));
@@ -340,7 +344,8 @@ void RunStore::insert(const Trial& trial) {
   row.bind(20, precision_text(origin.precision));
   row.bind(21, form_name(origin.form));
   row.bind(22, trial.loss.rate);
-  row.bind(23, checksum_of(trial, sizes));
+  if (trial.predictor_loss) row.bind(23, *trial.predictor_loss);
+  row.bind(24, checksum_of(trial, sizes));
   row.step();
 }
 

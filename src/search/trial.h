@@ -42,6 +42,9 @@ struct Trial {
   std::uint32_t fold = 0;   // bet: which third of validation was held out (search/rung.h)
   // bet: that a training of the best length would have; bet-paper: of the probe.
   LossOptions loss = {};
+  // bet-paper: of the predictor's steps while this plan was probed, the mean squared error; none
+  // where it had nothing to learn from.
+  std::optional<double> predictor_loss = {};
 };
 
 }  // namespace bet

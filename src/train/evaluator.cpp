@@ -31,14 +31,23 @@ Evaluator::Evaluator(const Split& split, HeldOut held_out, const Graph& seen) : 
   held_.device_items = on_device(held_.items, at::kInt, seen.device());
 }
 
-std::vector<Metrics> Evaluator::user_measures(const at::Tensor& vectors,
-                                              const Scoring& scoring) const {
+std::vector<UserHits> Evaluator::user_hits(const at::Tensor& vectors,
+                                           const Scoring& scoring) const {
   const std::vector<std::uint32_t> hits =
       executor_for(vectors.device()).top_hits(vectors, scoring, held_, seen_, kCutoffs.back());
-  std::vector<Metrics> measures;
-  measures.reserve(hits.size());
+  std::vector<UserHits> users;
+  users.reserve(hits.size());
   for (std::size_t i = 0; i < hits.size(); ++i) {
-    measures.push_back(user_metrics(hits[i], held_.offsets[i + 1] - held_.offsets[i]));
+    users.push_back({hits[i], static_cast<std::uint32_t>(held_.offsets[i + 1] - held_.offsets[i])});
+  }
+  return users;
+}
+
+std::vector<Metrics> Evaluator::user_measures(const at::Tensor& vectors,
+                                              const Scoring& scoring) const {
+  std::vector<Metrics> measures;
+  for (const UserHits& user : user_hits(vectors, scoring)) {
+    measures.push_back(user_metrics(user.hits, user.held_out));
   }
   return measures;
 }

@@ -10,6 +10,7 @@
 #include "model/held_out_items.h"
 #include "model/scoring.h"
 #include "train/metrics.h"
+#include "train/user_hits.h"
 
 namespace bet {
 
@@ -25,9 +26,10 @@ class Evaluator {
 
   Metrics measure(const at::Tensor& vectors, const Scoring& scoring) const;
 
-  // Users with held-out items, ascending, and the metrics and the score (Metrics::score) of each by
-  // itself.
+  // Users with held-out items, ascending, and the hits, the metrics and the score (Metrics::score)
+  // of each by itself.
   std::span<const UserId> users() const { return held_.users; }
+  std::vector<UserHits> user_hits(const at::Tensor& vectors, const Scoring& scoring) const;
   std::vector<Metrics> user_measures(const at::Tensor& vectors, const Scoring& scoring) const;
   std::vector<double> user_scores(const at::Tensor& vectors, const Scoring& scoring) const;
 

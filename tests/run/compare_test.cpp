@@ -7,8 +7,11 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/run_files.h"
+#include "run/build_commit.h"
 #include "run/compare_results.h"
 #include "run/option_table.h"
+#include "run/test_hits.h"
 #include "support/expect_error.h"
 #include "support/temp_folder.h"
 
@@ -35,15 +38,22 @@ CompareJob small_comparison(const TempFolder& folder) {
   return job;
 }
 
-// By line, without the column that differs from time to time.
-std::vector<std::vector<std::string>> table_of(const std::filesystem::path& file) {
+// By line.
+std::vector<std::vector<std::string>> table_of_any(const std::filesystem::path& file) {
   std::istringstream lines(read_file(file));
   std::vector<std::vector<std::string>> table;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     std::vector<std::string>& row = table.emplace_back();
     for (std::string one; std::getline(fields, one, ',');) row.push_back(one);
+    if (line.ends_with(',')) row.emplace_back();
   }
+  return table;
+}
+
+// Without the column that differs from time to time.
+std::vector<std::vector<std::string>> table_of(const std::filesystem::path& file) {
+  auto table = table_of_any(file);
   if (table.empty()) return table;
   const auto found = std::ranges::find(table[0], "seconds");
   EXPECT_NE(found, table[0].end()) << file;
@@ -70,7 +80,8 @@ TEST(Compare, MakesEveryRunOnceAndTellsThemInOneTable) {
   const CompareResult result = compare(job, callbacks);
   ASSERT_EQ(result.runs.size(), 6U) << "two seeds of es with two budgets, and of full";
   EXPECT_EQ(ends.size(), 6U);
-  EXPECT_GE(ends[2].seconds_left, 0);
+  EXPECT_GT(ends[2].seconds_left, 0);
+  EXPECT_EQ(ends[5].seconds_left, 0);
   EXPECT_EQ(ends[5].done, 6U);
 
   const auto table = table_of(folder / "all/results.csv");
@@ -90,21 +101,24 @@ TEST(Compare, MakesEveryRunOnceAndTellsThemInOneTable) {
     EXPECT_EQ(row[column("seed")], std::to_string(report.seed));
     EXPECT_EQ(row[column("bytes")], std::to_string(report.used.bytes));
     EXPECT_DOUBLE_EQ(std::stod(row[column("test_ndcg@5")]), report.test.ndcg[0]);
+    EXPECT_EQ(row[column("commit")], build_commit());
     EXPECT_DOUBLE_EQ(std::stod(row[column("validation_recall@20")]), report.validation.recall[2]);
   }
 
-  const std::vector<ComparedCell> cells = compared_cells(result.runs);
+  const std::vector<RunGroup> cells = run_groups(result.runs);
   ASSERT_EQ(cells.size(), 3U);
   EXPECT_EQ(cells[0].budget, "20%");
-  EXPECT_EQ(cells[0].runs, 2U);
+  EXPECT_EQ(cells[0].runs.size(), 2U);
   EXPECT_DOUBLE_EQ(
-      cells[0].test_recall.mean,
+      cells[0].test(kRecall20).mean,
       (result.runs[0].report->test.recall[2] + result.runs[3].report->test.recall[2]) / 2);
-  EXPECT_GT(cells[0].test_recall.deviation, 0);
+  EXPECT_GT(cells[0].test(kRecall20).deviation, 0);
+  ASSERT_EQ(result.cells.rows.size(), 3U);
+  EXPECT_EQ(result.cells.rows[0][2], "20%");
   const std::string page = read_file(folder / "all/report.html");
   char text[64];
-  std::snprintf(text, sizeof(text), "%.4f ± %.4f</title>", cells[1].test_ndcg.mean,
-                cells[1].test_ndcg.deviation);
+  const Spread ndcg = cells[1].test(kNdcg20);
+  std::snprintf(text, sizeof(text), "%.4f ± %.4f</title>", ndcg.mean, ndcg.deviation);
   EXPECT_NE(page.find(text), std::string::npos) << text;
 
   // As a run alone makes it.
@@ -117,8 +131,94 @@ TEST(Compare, MakesEveryRunOnceAndTellsThemInOneTable) {
   callbacks.fit.leave = [] { return true; };  // a step would end it
   compare(job, callbacks);
   ASSERT_EQ(ends.size(), 6U);
-  EXPECT_LT(ends[5].seconds_left, 0) << "nothing was made";
+  EXPECT_EQ(ends[0].seconds_left, 0) << "nothing is to be made";
   EXPECT_EQ(table_of(folder / "all/results.csv"), table);
+}
+
+// The values of all users, mean over two seeds, from the files of the runs.
+std::vector<double> values_by_user(const ComparedRun& first, const ComparedRun& second,
+                                   const MetricKind& metric) {
+  std::vector<double> values;
+  for (const ComparedRun* run : {&first, &second}) {
+    const std::vector<UserHits> hits = read_test_hits(RunFiles{run->folder}.test_hits());
+    values.resize(hits.size());
+    for (std::size_t i = 0; i < hits.size(); ++i) {
+      values[i] += metric.of(user_metrics(hits[i].hits, hits[i].held_out)) / 2;
+    }
+  }
+  return values;
+}
+
+TEST(Compare, TestsTheFirstMethodAgainstTheOthersUserByUser) {
+  const TempFolder folder;
+  CompareJob job = small_comparison(folder);
+  job.budgets = {parse_budget("20%")};
+  job.methods = {"es", "mr", "full"};
+  const CompareResult result = compare(job);
+  ASSERT_EQ(result.runs.size(), 6U);
+  for (const ComparedRun& run : result.runs) {
+    std::vector<Metrics> users;
+    for (const UserHits& user : read_test_hits(RunFiles{run.folder}.test_hits())) {
+      users.push_back(user_metrics(user.hits, user.held_out));
+    }
+    EXPECT_EQ(mean_of(users), run.report->test);
+  }
+  const std::vector<RunGroup> groups = run_groups(result.runs);
+  const auto compared = first_against_others(groups);
+  ASSERT_EQ(compared.size(), 2U) << "full has no budget and is compared with 20%";
+  const std::vector<RunPair> pairs = run_pairs(compared, kMetricsAt20);
+  ASSERT_EQ(pairs.size(), 4U);
+  EXPECT_EQ(pairs[1].other->method, "mr");
+  EXPECT_EQ(pairs[1].metric.name, "ndcg@20");
+  const PairedTest expected = paired_test(values_by_user(result.runs[0], result.runs[3], kNdcg20),
+                                          values_by_user(result.runs[1], result.runs[4], kNdcg20));
+  EXPECT_DOUBLE_EQ(pairs[1].test.p, expected.p);
+  EXPECT_DOUBLE_EQ(pairs[1].test.effect, expected.effect);
+  EXPECT_NEAR(pairs[1].test.difference, groups[0].test(kNdcg20).mean - groups[1].test(kNdcg20).mean,
+              1e-12);
+  EXPECT_LT(pairs[1].interval.low, expected.difference);
+  EXPECT_GT(pairs[1].interval.high, expected.difference);
+  EXPECT_EQ(pairs[1].seeds, 2U);
+  EXPECT_NEAR(pairs[1].over_seeds.mean, expected.difference, 1e-12);
+  std::vector<double> p;
+  for (const RunPair& pair : pairs) p.push_back(pair.test.p);
+  EXPECT_EQ(pairs[1].holm_p, holm(p)[1]);
+
+  const auto table = table_of_any(folder / "all/pairs.csv");
+  ASSERT_EQ(table.size(), 5U);
+  EXPECT_EQ(table[2][8], "ndcg@20");
+  const std::string page = read_file(folder / "all/report.html");
+  EXPECT_NE(page.find("mf: es against mr"), std::string::npos);
+  EXPECT_NE(page.find("two-sided paired t-test over users"), std::string::npos);
+
+  // A run of an earlier version has no such file: one seed is left.
+  std::filesystem::remove(RunFiles{result.runs[1].folder}.test_hits());
+  EXPECT_EQ(run_pairs(compared, kMetricsAt20).at(0).seeds, 1U);
+}
+
+TEST(Compare, NamesTheSmallestFileWithinAShareOfFullSize) {
+  const TempFolder folder;
+  CompareJob job = small_comparison(folder);
+  job.methods = {"es"};
+  job.seeds = 1;
+  job.within = 0.99;
+  const CompareResult result = compare(job);
+  ASSERT_EQ(result.runs.size(), 3U) << "full size is added";
+  const std::vector<RunGroup> groups = run_groups(result.runs);
+  ASSERT_EQ(result.within.size(), 1U);
+  EXPECT_NE(result.within[0].find("es, budget 20%"), std::string::npos) << result.within[0];
+  EXPECT_NE(read_file(folder / "all/report.html").find("es, budget 20%"), std::string::npos);
+  // Between the qualities of both budgets the larger one is left.
+  const double small = groups[0].validation(kRecall20).mean;
+  const double large = groups[1].validation(kRecall20).mean;
+  const double full = groups[2].validation(kRecall20).mean;
+  const auto smallest = [&](double least) {
+    return smallest_within(groups, 1 - least / full).at(0).smallest;
+  };
+  ASSERT_LT(small, large);
+  EXPECT_EQ(smallest(small * 0.999), &groups[0]);
+  EXPECT_EQ(smallest((small + large) / 2), &groups[1]);
+  EXPECT_EQ(smallest(2 * std::max({small, large, full})), &groups[2]) << "none is as good";
 }
 
 TEST(Compare, ContinuesAfterAnInterruption) {
