@@ -3,7 +3,7 @@
 
 BET := build/release/bet
 
-.PHONY: build run test benches bench bench-peers package package-runtime cuda format check check-all setup
+.PHONY: build run test benches bench bench-peers package package-runtime wasm cuda format check check-all setup
 
 setup:
 	@tools/setup.sh
@@ -41,6 +41,14 @@ package-runtime:
 	cmake -S . -B build/runtime -G Ninja -DCMAKE_BUILD_TYPE=Release -DBET_WITH_TORCH=OFF -DBET_BUILD_TESTS=OFF
 	cmake --build build/runtime
 	@tools/package.sh build/runtime
+
+# The runtime as WebAssembly and the npm package around it, in build/js/package.
+wasm:
+	@tools/setup.sh packages-wasm.txt
+	@cmake -S js -B build/js -G Ninja -DCMAKE_BUILD_TYPE=Release -DBET_WERROR=ON \
+	  -DCMAKE_TOOLCHAIN_FILE=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake >build/js.log 2>&1 || \
+	  { cat build/js.log; exit 1; }
+	cmake --build build/js
 
 # For NVIDIA GPUs: needs nvcc and a LibTorch with CUDA, and installs nothing. LIBTORCH: its CMake folder,
 # by default that of python3's PyTorch. DEPS: a folder made by tools/collect_deps.sh, where there are no packages.

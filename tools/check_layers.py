@@ -16,6 +16,7 @@ ALLOWED = {
     "search": {"base", "data", "kernels", "plan", "model", "train"},
     "baselines": {"base", "data", "kernels", "plan", "model", "train", "search"},
     "runtime": {"base"},
+    "wasm": {"base", "runtime"},
     "report": {"base"},
     "command_line": {"base"},
     "serve": {"base", "runtime", "plan", "command_line"},  # plan: budgets are read in one place

@@ -1,6 +1,13 @@
 #include "base/error.h"
 
+#include <cstdio>
+
 namespace bet {
+
+void append_real(std::string& text, double value) {
+  char digits[32];
+  text.append(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof(digits), "%g", value)));
+}
 
 std::string in_quotes(std::string_view value) {
   constexpr std::size_t kMaxShown = 60;

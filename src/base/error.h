@@ -3,8 +3,9 @@
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 
+#include "base/supported_machine.h"
 #include "bet/error.h"
 
 namespace bet {
@@ -15,22 +16,45 @@ class Interrupted : public Error {
   explicit Interrupted(const std::string& text) : Error(text, ErrorKind::kInterrupted) {}
 };
 
-// Joins the parts with operator<<, without separators.
+// As operator<< writes it, in six digits.
+void append_real(std::string& text, double value);
+
+// Appends the part as operator<< writes it. Texts and numbers go without a stream: streams bring
+// the library's locales, which are half of a WebAssembly module.
+template <typename Part>
+void append_part(std::string& text, const Part& part) {
+  if constexpr (std::is_convertible_v<const Part&, std::string_view>) {
+    text += std::string_view(part);
+  } else if constexpr (std::is_floating_point_v<Part>) {
+    append_real(text, static_cast<double>(part));
+  } else if constexpr (std::is_integral_v<Part> &&
+                       (sizeof(Part) > 1 || std::is_same_v<Part, bool>)) {
+    text += std::to_string(part);
+  } else if constexpr (std::is_integral_v<Part>) {
+    text += static_cast<char>(part);
+  } else {
+    std::ostringstream stream;
+    stream << part;
+    text += stream.str();
+  }
+}
+
+// Joins the parts without separators.
 template <typename... Parts>
-std::string str_cat(Parts&&... parts) {
-  std::ostringstream text;
-  (text << ... << std::forward<Parts>(parts));
-  return text.str();
+std::string str_cat(const Parts&... parts) {
+  std::string text;
+  (append_part(text, parts), ...);
+  return text;
 }
 
 // Throws an Error whose text is the joined parts; of kind kBadInput, or as given.
 template <typename... Parts>
-[[noreturn]] void fail_as(ErrorKind kind, Parts&&... parts) {
-  throw Error(str_cat(std::forward<Parts>(parts)...), kind);
+[[noreturn]] void fail_as(ErrorKind kind, const Parts&... parts) {
+  throw Error(str_cat(parts...), kind);
 }
 template <typename... Parts>
-[[noreturn]] void fail(Parts&&... parts) {
-  fail_as(ErrorKind::kBadInput, std::forward<Parts>(parts)...);
+[[noreturn]] void fail(const Parts&... parts) {
+  fail_as(ErrorKind::kBadInput, parts...);
 }
 
 // The value in single quotes, fit for a message: control bytes as \xNN, cut after 60 bytes.

@@ -14,6 +14,9 @@ namespace bet {
 
 // Numbers of any number of bits, one after the other, lowest bits first (docs/format.md).
 
+// As 64 bits: addresses may have 32.
+inline std::uint64_t num_bits(Bytes bytes) { return 8 * std::uint64_t{bytes.size()}; }
+
 // `count` bits, at most 57, from bit `first` on, which lies in the bytes or just behind them; zeros
 // stand for bits behind the end.
 inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
@@ -23,7 +26,7 @@ inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
     std::memcpy(&word, bytes.data() + from, sizeof(word));
   } else {
     for (std::uint64_t i = bytes.size(); i-- > from;) {
-      word = word << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+      word = word << 8 | std::to_integer<std::uint64_t>(bytes[static_cast<std::size_t>(i)]);
     }
   }
   return (word >> (first % 8)) & ((std::uint64_t{1} << count) - 1);
@@ -31,7 +34,7 @@ inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
 
 // Whether all bits from `first` on, which lies in the last byte or just behind it, are zero.
 inline bool is_zero_from(Bytes bytes, std::uint64_t first) {
-  return bits_at(bytes, first, static_cast<unsigned>(8 * bytes.size() - first)) == 0;
+  return bits_at(bytes, first, static_cast<unsigned>(num_bits(bytes) - first)) == 0;
 }
 
 class BitWriter {
@@ -96,7 +99,7 @@ class BitReader {
 
  private:
   void advance(unsigned count) {
-    BET_CHECK(count <= 8 * bytes_.size() - at_, what_, ": ends after ", bytes_.size(),
+    BET_CHECK(count <= num_bits(bytes_) - at_, what_, ": ends after ", bytes_.size(),
               " bytes of bits, in the middle of a number");
     at_ += count;
   }

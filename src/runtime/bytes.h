@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -10,8 +9,6 @@
 #include "base/error.h"
 
 namespace bet {
-
-static_assert(std::endian::native == std::endian::little, "model files are read in place");
 
 using Bytes = std::span<const std::byte>;
 
@@ -54,7 +51,7 @@ class ByteReader {
   Bytes take(std::uint64_t count) {
     BET_CHECK(count <= bytes_.size() - at_, what_, ": ends after ", bytes_.size(),
               " bytes, in the middle of ", count, " bytes that begin at ", at_);
-    const Bytes taken = bytes_.subspan(at_, count);
+    const Bytes taken = rest().first(static_cast<std::size_t>(count));
     at_ += count;
     return taken;
   }
@@ -73,7 +70,7 @@ class ByteReader {
   }
 
   std::uint64_t at() const { return at_; }
-  Bytes rest() const { return bytes_.subspan(at_); }
+  Bytes rest() const { return bytes_.subspan(static_cast<std::size_t>(at_)); }
 
   void expect_end() const {
     BET_CHECK(at_ == bytes_.size(), what_, ": ", bytes_.size() - at_, " bytes too many");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/memory_size.h"
 #include "runtime/parallel.h"
 #include "runtime/scorer.h"
 
@@ -138,7 +139,7 @@ class GraphScorer final : public VectorScorer {
 
   // Scores are linear in the query: those for the unit vector of a column are that column.
   std::vector<float> candidate_vectors(std::span<const std::uint32_t> rows) const override {
-    std::vector<float> vectors(rows.size() * width_);
+    std::vector<float> vectors(memory_size(rows.size(), width_));
     const std::size_t threads = threads_for(width_);
     std::vector<Scratch> scratches(threads);
     for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {

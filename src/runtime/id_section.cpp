@@ -85,7 +85,8 @@ std::string_view IdSection::name(std::uint32_t row) const {
   if (form_ == IdForm::kNumbers) {
     const char* const begin = numbers_.texts.data() + numbers_.width * row;
     const char* const end = begin + numbers_.width;
-    return {std::find_if(begin, end, [](char digit) { return digit != '\0'; }), end};
+    const char* const first = std::find_if(begin, end, [](char digit) { return digit != '\0'; });
+    return {first, static_cast<std::size_t>(end - first)};
   }
   const std::byte* at = texts_ + load<std::uint32_t>(begins_ + 4 * (row / kIdsPerBlock));
   for (std::uint32_t skip = row % kIdsPerBlock; skip > 0; --skip) {

@@ -30,7 +30,7 @@ InteractionSection::InteractionSection(Bytes bytes, std::uint32_t num_users,
       item += std::uint64_t{lists.base128()} + (i > 0 ? 1 : 0);
       BET_CHECK(item < num_items, kInteractions, ": user row ", user, " has item row ", item,
                 " of ", num_items);
-      ++item_degrees_[item];
+      ++item_degrees_[static_cast<std::size_t>(item)];
     }
     longest_ = std::max(longest_, count);
     num_interactions_ += count;

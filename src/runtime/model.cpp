@@ -10,6 +10,7 @@
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
 #include "runtime/mapped_file.h"
+#include "runtime/memory_size.h"
 #include "runtime/model_file.h"
 #include "runtime/norm_section.h"
 #include "runtime/parallel.h"
@@ -430,7 +431,7 @@ std::vector<float> Model::item_vectors() const {
   std::iota(rows.begin(), rows.end(), 0U);
   std::vector<float> result = vectors.candidate_vectors(rows);
   if (!result.empty()) return result;
-  result.reserve(rows.size() * vectors.dimension());
+  result.reserve(memory_size(rows.size(), vectors.dimension()));
   return impl_->scratches_.with_scratch([&](Scratch& scratch) {
     for (const std::uint32_t row : rows) {
       vectors.item_vector(row, scratch);

@@ -22,6 +22,11 @@ std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// Bytes `begin` to `end` - 1, which the file has.
+Bytes part_of(Bytes file, std::uint64_t begin, std::uint64_t end) {
+  return file.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
+
 std::uint64_t hash(Bytes bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 // The checksum of header and directory, with its own bytes as zeros.
@@ -83,8 +88,8 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
 
 // Reads the sections into `parts`.
 void read_directory(Bytes file, std::uint32_t count, bool checksums, FileParts& parts) {
-  ByteReader directory(file.subspan(kHeader, kEntry * count), "directory");
   std::uint64_t end = kHeader + kEntry * count;
+  ByteReader directory(part_of(file, kHeader, end), "directory");
   std::uint32_t last_kind = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto kind = directory.number<std::uint32_t>();
@@ -98,8 +103,8 @@ void read_directory(Bytes file, std::uint32_t count, bool checksums, FileParts& 
     const std::string_view name = section_name(SectionKind{kind});
     BET_CHECK(offset == aligned(end) && offset <= file.size() && bytes <= file.size() - offset,
               name, ": ", bytes, " bytes at ", offset, " in a file of ", file.size());
-    BET_CHECK(is_zero(file.subspan(end, offset - end)), "bytes before ", name, " are not zero");
-    const FileSection section{SectionKind{kind}, file.subspan(offset, bytes)};
+    BET_CHECK(is_zero(part_of(file, end, offset)), "bytes before ", name, " are not zero");
+    const FileSection section{SectionKind{kind}, part_of(file, offset, offset + bytes)};
     BET_CHECK(!checksums || hash(section.bytes) == expected, "damaged: the checksum of ", name,
               " is wrong");
     parts.padding += offset - end;
@@ -182,7 +187,7 @@ FileParts read_parts(Bytes file, bool checksums) {
   const auto checksum = reader.number<std::uint64_t>();
   const std::uint64_t head = kHeader + kEntry * count;
   BET_CHECK(head <= file.size(), "the file ends inside its directory");
-  BET_CHECK(!checksums || checksum == head_hash(file.first(head)),
+  BET_CHECK(!checksums || checksum == head_hash(part_of(file, 0, head)),
             "damaged: the checksum of header and directory is wrong");
   parts.header = read_header(reader, version);
   read_directory(file, count, checksums, parts);
@@ -231,7 +236,7 @@ std::string assemble_file(const FileHeader& header,
   std::memcpy(head.data() + kChecksumAt, &checksum, sizeof(checksum));
   std::string file = std::move(head);
   for (const auto& [kind, bytes] : sections) {
-    file.resize(aligned(file.size()));
+    file.resize(static_cast<std::size_t>(aligned(file.size())));
     file += bytes;
   }
   return file;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runtime/dense_kernels.h"
+#include "runtime/memory_size.h"
 #include "runtime/parallel.h"
 #include "runtime/scorer.h"
 #include "runtime/weight_section.h"
@@ -33,7 +34,7 @@ void hidden_part(std::span<const float> row, float* out) {
 // of them.
 std::vector<float> units_of_items(const RowSection& items, const DenseLayer& layer) {
   const std::uint32_t num_items = items.num_rows();
-  std::vector<float> units(std::size_t{num_items} * layer.outputs);
+  std::vector<float> units(memory_size(num_items, layer.outputs));
   const std::size_t width = layer.inputs;
   const std::size_t blocks = (std::size_t{num_items} + kItemsPerBlock - 1) / kItemsPerBlock;
   const std::size_t threads = threads_for(blocks);

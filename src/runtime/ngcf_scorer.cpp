@@ -4,6 +4,7 @@
 
 #include "runtime/dense_kernels.h"
 #include "runtime/dot_scorer.h"
+#include "runtime/memory_size.h"
 #include "runtime/parallel.h"
 #include "runtime/weight_section.h"
 
@@ -18,19 +19,19 @@ constexpr std::uint32_t kRowsPerBlock = 48;
 
 // The neighbours of every row, users first: both directions of the interactions.
 struct Neighbours {
-  std::vector<std::uint64_t> begins;  // [rows + 1]
+  std::vector<std::size_t> begins;  // [rows + 1]
   std::vector<std::uint32_t> rows;
 
   explicit Neighbours(const ScorerInput& input)
-      : begins(std::size_t{input.header.num_users} + input.header.num_items + 1) {
+      : begins(memory_size(std::uint64_t{input.header.num_users} + input.header.num_items + 1, 1)) {
     const std::uint32_t num_users = input.header.num_users;
     input.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
       begins[user + std::size_t{1}] += items.size();
       for (const std::uint32_t item : items) ++begins[num_users + std::size_t{item} + 1];
     });
+    rows.resize(memory_size(input.interactions.num_interactions(), 2));
     for (std::size_t row = 1; row < begins.size(); ++row) begins[row] += begins[row - 1];
-    rows.resize(begins.back());
-    std::vector<std::uint64_t> ends(begins.begin(), begins.end() - 1);
+    std::vector<std::size_t> ends(begins.begin(), begins.end() - 1);
     input.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> items) {
       for (const std::uint32_t item : items) {
         rows[ends[user]++] = num_users + item;
@@ -156,8 +157,8 @@ std::vector<Layer> make_layers(const ScorerInput& input) {
 
 // The vectors of all rows: [users, then items; stride].
 std::vector<float> ngcf_vectors(const ScorerInput& input, std::size_t stride) {
-  std::vector<float> vectors((std::size_t{input.header.num_users} + input.header.num_items) *
-                             stride);
+  std::vector<float> vectors(
+      memory_size(std::uint64_t{input.header.num_users} + input.header.num_items, stride));
   float* at = vectors.data();
   for (const RowSection* side : {&input.users, &input.items}) {
     for (std::uint32_t row = 0; row < side->num_rows(); ++row, at += stride) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/bits.h"
+#include "runtime/memory_size.h"
 
 namespace bet {
 namespace {
@@ -60,8 +61,8 @@ class NumberRunReader {
 std::vector<std::uint32_t> read_number_order(Bytes bytes, std::uint32_t num_rows,
                                              std::string_view what) {
   // A row takes a bit at least: checked before memory is taken for it.
-  BET_CHECK(num_rows <= 8 * bytes.size(), what, ": ends after ", bytes.size(),
-            " bytes of bits for ", num_rows, " rows");
+  BET_CHECK(num_rows <= num_bits(bytes), what, ": ends after ", bytes.size(), " bytes of bits for ",
+            num_rows, " rows");
   std::vector<std::uint32_t> order(num_rows, kNoRow);
   const unsigned widest = row_bits(num_rows);
   BitReader reader(bytes, what);
@@ -80,9 +81,10 @@ std::vector<std::uint32_t> read_number_order(Bytes bytes, std::uint32_t num_rows
               num_rows);
     rank += distance + 1;
     if (rank >= num_rows) rank -= num_rows;
-    BET_CHECK(order[rank] == kNoRow, what, ": rows ", order[rank], " and ", row,
+    std::uint32_t& row_of_rank = order[static_cast<std::size_t>(rank)];
+    BET_CHECK(row_of_rank == kNoRow, what, ": rows ", row_of_rank, " and ", row,
               " have the same number");
-    order[rank] = row;
+    row_of_rank = row;
   }
   reader.expect_end();
   return order;
@@ -143,20 +145,20 @@ void append_distances(BitWriter& bits, std::span<const std::uint64_t> distances,
 }
 
 std::string encode_number_order(std::span<const std::uint32_t> order) {
-  const std::uint64_t num_rows = order.size();
+  const std::size_t num_rows = order.size();
   std::vector<std::uint64_t> rank_of(num_rows);
-  for (std::uint64_t rank = 0; rank < num_rows; ++rank) rank_of[order[rank]] = rank;
+  for (std::size_t rank = 0; rank < num_rows; ++rank) rank_of[order[rank]] = rank;
   std::vector<std::uint64_t> distances(num_rows);
   std::uint64_t least = 0;  // one more than the rank before
-  for (std::uint64_t row = 0; row < num_rows; ++row) {
+  for (std::size_t row = 0; row < num_rows; ++row) {
     distances[row] = (rank_of[row] + num_rows - least) % num_rows;
     least = rank_of[row] + 1;
   }
   BitWriter bits;
-  for (std::uint64_t row = 0; row < num_rows; row += kRowsPerWidth) {
+  for (std::size_t row = 0; row < num_rows; row += kRowsPerWidth) {
     append_distances(
         bits,
-        std::span(distances).subspan(row, std::min<std::uint64_t>(kRowsPerWidth, num_rows - row)),
+        std::span(distances).subspan(row, std::min<std::size_t>(kRowsPerWidth, num_rows - row)),
         row_bits(static_cast<std::uint32_t>(num_rows)));
   }
   return bits.take_bytes();
@@ -183,7 +185,7 @@ NumberIds decode_number_ids(Bytes bytes, std::uint32_t num_rows, std::string_vie
 
   NumberIds ids;
   ids.width = std::to_string(largest).size();
-  ids.texts.resize(ids.width * num_rows);
+  ids.texts.resize(memory_size(num_rows, ids.width));
   std::size_t rank = 0;
   NumberRunReader runs(bytes, num_rows, what);
   while (runs.has_next()) {

@@ -357,7 +357,7 @@ std::string encode_rows(const RowsToStore& rows, const RowForm& form) {
       continue;
     }
     const std::size_t first = bitmaps.size();
-    bitmaps.resize(first + bitmap_bytes(form.max_columns));
+    bitmaps.resize(first + static_cast<std::size_t>(bitmap_bytes(form.max_columns)));
     packed.clear();
     for (const std::uint32_t column : rows.columns[row]) {
       char& byte = bitmaps[first + column / 8];
