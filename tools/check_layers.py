@@ -19,10 +19,11 @@ ALLOWED = {
     "wasm": {"base", "runtime"},
     "report": {"base"},
     "command_line": {"base"},
-    "serve": {"base", "runtime", "plan", "command_line"},  # plan: budgets are read in one place
+    # plan: budgets are read in one place; data: what `update` adds
+    "serve": {"base", "data", "runtime", "plan", "command_line"},
     "run": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime",
             "report"},
-    "cli": {"base", "data", "plan", "command_line", "run"},
+    "cli": {"base", "data", "plan", "command_line", "run", "serve"},  # serve: the command `update`
 }
 # Library header prefix -> folders that may include it.
 LIBRARIES = {

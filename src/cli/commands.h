@@ -18,6 +18,5 @@ void add_export(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_report(CLI::App& app);
 void add_resume(CLI::App& app);
-void add_update(CLI::App& app);
 
 }  // namespace bet

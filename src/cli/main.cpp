@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/config_file.h"
 #include "command_line/run_program.h"
+#include "serve/update_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app("bet: recommenders that fit into a given amount of memory", "bet");

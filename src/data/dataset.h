@@ -23,6 +23,7 @@ struct Dataset {
   bool has_test_part = false;          // the source marks a test part of its own
   std::uint64_t duplicates = 0;        // repeated pairs of the source, merged
   std::uint64_t below_min_rating = 0;  // lines left out by --min-rating
+  std::uint64_t before_since = 0;      // lines left out by their time
 
   std::uint32_t num_users() const { return users.size(); }
   std::uint32_t num_items() const { return items.size(); }

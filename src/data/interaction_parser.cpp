@@ -171,10 +171,11 @@ class TableParser {
         item_("item", sink.items) {
     BET_CHECK(has_rating_ || !sink.min_rating, "--min-rating needs a rating column");
     BET_CHECK(format.time >= 0 || !sink.with_times, "a split by time needs a time column");
+    BET_CHECK(format.time >= 0 || !sink.since, "--expire needs a time column");
     assign(format.user, Role::kUser);
     assign(format.item, Role::kItem);
     if (has_rating_) assign(format.rating, Role::kRating);
-    if (sink.with_times) assign(format.time, Role::kTime);
+    if (reads_times()) assign(format.time, Role::kTime);
     two_columns_ = roles_.size() == 2 && roles_[0] == Role::kUser;
   }
 
@@ -223,7 +224,12 @@ class TableParser {
         return;
       }
     }
-    add(sink_.with_times ? parse_time(time_) : 0.0);
+    const double time = reads_times() ? parse_time(time_) : 0.0;
+    if (sink_.since && time < *sink_.since) {
+      ++sink_.before_since;
+      return;
+    }
+    add(time);
   }
 
  private:
@@ -231,6 +237,8 @@ class TableParser {
     if (roles_.size() <= static_cast<std::size_t>(column)) roles_.resize(column + 1, Role::kNone);
     roles_[column] = role;
   }
+
+  bool reads_times() const { return sink_.with_times || sink_.since; }
 
   void add(double time) { sink_.log.add(user_.index(), item_.index(), sink_.in_test, time); }
 
@@ -261,6 +269,7 @@ class AdjacencyParser {
       : sink_(sink), user_("user", sink.users), item_("item", sink.items) {
     BET_CHECK(!sink.min_rating, "--min-rating needs a rating column; this format has none");
     BET_CHECK(!sink.with_times, "a split by time needs a time column; this format has none");
+    BET_CHECK(!sink.since, "--expire needs a time column; this format has none");
   }
 
   static const char* parse_short_line(const char*) { return nullptr; }

@@ -17,9 +17,11 @@ struct InteractionSink {
   IdBuilder& items;
   InteractionLog& log;
   std::optional<double> min_rating;  // lines rated below are skipped and counted
+  std::optional<double> since;       // lines of an earlier time are skipped and counted
   bool with_times = false;           // the time column is read; it must hold numbers or dates
   bool in_test = false;              // the file that is read now is the test part
   std::uint64_t below_min_rating = 0;
+  std::uint64_t before_since = 0;
 };
 
 // Ids longer than this are refused.

@@ -141,7 +141,7 @@ void check_header_lines(std::span<const Source> sources, const Dataset& dataset)
 }
 
 Dataset load_demo(const ReadOptions& options) {
-  BET_CHECK(!options.min_rating && !options.with_times,
+  BET_CHECK(!options.min_rating && !options.with_times && !options.since,
             "demo: the built-in data set has neither ratings nor times");
   Dataset dataset = synthetic_dataset({});
   dataset.name = "demo";
@@ -154,11 +154,13 @@ Dataset read_files(const fs::path& path, const ReadOptions& options) {
   IdBuilder users("users", options.max_count);
   IdBuilder items("items", options.max_count);
   InteractionLog log({with_parts, options.with_times, options.max_count});
-  InteractionSink sink{users, items, log, options.min_rating, options.with_times};
+  InteractionSink sink{users, items, log, options.min_rating, options.since, options.with_times};
   for (Source& source : sources) read_source(source, options.hints, with_parts, sink);
   BET_CHECK(log.size() > 0, source_name(path), ": no interactions",
             sink.below_min_rating > 0
                 ? str_cat("; all ", sink.below_min_rating, " are rated below --min-rating")
+            : sink.before_since > 0
+                ? str_cat("; all ", sink.before_since, " are from before --expire")
                 : "");
   check_data_lines(sources, log);
   IdBuilder::Result user_ids = users.finish();
@@ -175,6 +177,7 @@ Dataset read_files(const fs::path& path, const ReadOptions& options) {
   dataset.has_test_part = with_parts;
   dataset.duplicates = rows.duplicates;
   dataset.below_min_rating = sink.below_min_rating;
+  dataset.before_since = sink.before_since;
   check_header_lines(sources, dataset);
   return dataset;
 }

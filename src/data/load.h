@@ -15,6 +15,8 @@ struct ReadOptions {
   FormatHints hints;
   // Interactions with a lower rating are left out; needs a rating column.
   std::optional<double> min_rating;
+  // Interactions before this time are left out; needs a time column.
+  std::optional<double> since;
   // Users and items with fewer interactions are dropped until none is left (k-core); 0 keeps all.
   std::uint64_t min_user_inter = 0;
   std::uint64_t min_item_inter = 0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -11,13 +12,15 @@
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
 #include "runtime/mapped_file.h"
+#include "runtime/mean_rows.h"
+#include "runtime/merged_rows.h"
 #include "runtime/model_file.h"
 #include "runtime/norm_section.h"
 
 namespace bet {
 namespace {
 
-// The ids of a side by row: those of the file, then the new ones by ascending text.
+// The ids of a side: those of the file by row, then the new ones by ascending text.
 class SideIds {
  public:
   SideIds(const IdSection& known, std::uint32_t num_known, std::string_view what)
@@ -37,10 +40,12 @@ class SideIds {
     return row ? *row : rows_.at(id);
   }
   std::uint32_t num_new() const { return static_cast<std::uint32_t>(rows_.size()); }
-  EncodedIds encode() const {
-    std::vector<std::string> ids;
-    for (std::uint32_t row = 0; row < num_known_; ++row) ids.emplace_back(known_.name(row));
-    for (const auto& [id, row] : rows_) ids.emplace_back(id);
+  std::uint32_t size() const { return num_known_ + num_new(); }
+  // By the rows of the new file.
+  EncodedIds encode(const std::vector<std::uint32_t>& row_of) const {
+    std::vector<std::string> ids(row_of.size());
+    for (std::uint32_t row = 0; row < num_known_; ++row) ids[row_of[row]] = known_.name(row);
+    for (const auto& [id, row] : rows_) ids[row_of[row]] = id;
     return encode_ids(ids);
   }
 
@@ -51,32 +56,30 @@ class SideIds {
   std::map<std::string_view, std::uint32_t> rows_;
 };
 
-// The section with so many more rows of size 0, which come last and of which nothing is stored but
-// their number, the first one of the section.
-std::string with_empty_rows(Bytes section, std::uint32_t more) {
-  std::string bytes(reinterpret_cast<const char*>(section.data()), section.size());
-  const std::uint32_t empty = load<std::uint32_t>(section.data()) + more;
-  std::string number;
-  append(number, empty);
-  return bytes.replace(0, number.size(), number);
+float length_of(std::span<const float> vector) {
+  double squares = 0;
+  for (const float value : vector) squares += double{value} * double{value};
+  return static_cast<float>(std::sqrt(squares));
 }
 
-std::vector<float> norms_of(const Model& model) {
+// The lengths of the vectors of all items.
+std::vector<float> lengths_of_items(const Model& model) {
   const std::vector<float> vectors = model.item_vectors();
   const std::size_t size = model.dimension();
-  std::vector<float> norms(model.num_items());
-  for (std::size_t item = 0; item < norms.size(); ++item) {
-    double squares = 0;
-    for (std::size_t j = 0; j < size; ++j) squares += std::pow(double{vectors[item * size + j]}, 2);
-    norms[item] = static_cast<float>(std::sqrt(squares));
+  std::vector<float> lengths;
+  for (std::size_t item = 0; item < model.num_items(); ++item) {
+    lengths.push_back(length_of(std::span(vectors).subspan(item * size, size)));
   }
-  return norms;
+  return lengths;
 }
 
 Facts updated_facts(const Facts& before, const UpdatedModel& result) {
-  std::map<std::string, std::int64_t> counts = {{"updated.users", result.new_users},
-                                                {"updated.items", result.new_items},
-                                                {"updated.interactions", result.new_interactions}};
+  const auto count_of = [](std::uint64_t count) { return static_cast<std::int64_t>(count); };
+  std::map<std::string, std::int64_t> counts = {
+      {"updated.users", count_of(result.new_users)},
+      {"updated.items", count_of(result.new_items)},
+      {"updated.interactions", count_of(result.new_interactions)},
+      {"updated.dropped", count_of(result.dropped_interactions)}};
   Facts facts;
   for (const auto& [name, fact] : before) {
     const auto counted = counts.find(name);
@@ -97,92 +100,184 @@ Facts updated_facts(const Facts& before, const UpdatedModel& result) {
   return facts;
 }
 
-}  // namespace
+using Lists = std::vector<std::vector<std::uint32_t>>;  // the items of each user, ascending
 
-UpdatedModel update_model(std::span<const std::byte> file,
-                          std::span<const NewInteraction> interactions) {
-  { Model::from_bytes(file); }  // refuses what is damaged
-  const FileParts parts = read_parts(file, false);
-  FileHeader header = parts.header;
-  BET_CHECK(header.serving == Serving::kGraph, "only files by graph can be updated: this one of ",
-            header.traits().name, " is ", kServingNames[static_cast<std::size_t>(header.serving)]);
-  const IdSection known_users(parts.section(SectionKind::kUserIds), header.num_users,
-                              header.user_ids, "user ids");
-  const IdSection known_items(parts.section(SectionKind::kItemIds), header.num_items,
-                              header.item_ids, "item ids");
-  SideIds users(known_users, header.num_users, "users");
-  SideIds items(known_items, header.num_items, "items");
-  for (const auto& [user, item] : interactions) {
-    users.add(user);
-    items.add(item);
-  }
-  users.number();
-  items.number();
+// One side of the new file.
+struct NewSide {
+  std::string rows;
+  std::vector<std::uint32_t> row_of;  // by the number in SideIds: the row in the new file
+};
 
-  UpdatedModel result;
-  result.new_users = users.num_new();
-  result.new_items = items.num_new();
-  std::vector<std::vector<std::uint32_t>> lists;
-  const InteractionSection before(parts.section(SectionKind::kInteractions), header.num_users,
-                                  header.num_items);
-  before.for_each([&](std::uint32_t, std::span<const std::uint32_t> list) {
-    lists.emplace_back(list.begin(), list.end());
-  });
-  header.num_users += result.new_users;
-  header.num_items += result.new_items;
-  lists.resize(header.num_users);
-  for (const auto& [user, item] : interactions) {
-    lists[users.row(user)].push_back(items.row(item));
+NewSide with_new_rows(Bytes before, const NewRows& added, const RowForm& form) {
+  MergedRows merged = merge_rows(before, std::as_bytes(std::span(added.bytes)), form);
+  NewSide side{std::move(merged.bytes), std::move(merged.first)};
+  const std::size_t known = side.row_of.size();
+  side.row_of.resize(known + added.order.size());
+  for (std::size_t row = 0; row < added.order.size(); ++row) {
+    side.row_of[known + added.order[row]] = merged.second[row];
   }
-  std::uint64_t after = 0;
-  for (std::vector<std::uint32_t>& list : lists) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    after += list.size();
-  }
-  result.new_interactions = after - before.num_interactions();
-  result.known_interactions = interactions.size() - result.new_interactions;
+  return side;
+}
 
-  const EncodedIds user_ids = users.encode();
-  const EncodedIds item_ids = items.encode();
-  header.user_ids = user_ids.form;
-  header.item_ids = item_ids.form;
-  const auto assemble = [&](const std::vector<float>& norms) {
+// A file, and what it becomes.
+class Update {
+ public:
+  Update(Bytes file, std::span<const NewInteraction> interactions)
+      : parts_(read_parts(file, false)),
+        header_(parts_.header),
+        known_users_(parts_.section(SectionKind::kUserIds), header_.num_users, header_.user_ids,
+                     "user ids"),
+        known_items_(parts_.section(SectionKind::kItemIds), header_.num_items, header_.item_ids,
+                     "item ids"),
+        users_(known_users_, header_.num_users, "users"),
+        items_(known_items_, header_.num_items, "items"),
+        interactions_(interactions) {
+    for (const auto& [user, item] : interactions) {
+      users_.add(user);
+      items_.add(item);
+    }
+    users_.number();
+    items_.number();
+  }
+
+  UpdatedModel run(const UpdateOptions& options) {
+    result_.new_users = users_.num_new();
+    result_.new_items = items_.num_new();
+    make_lists(options);
+    make_sides();
+    FileHeader header = header_;
+    header.num_users = users_.size();
+    header.num_items = items_.size();
+    const EncodedIds user_ids = users_.encode(new_users_.row_of);
+    const EncodedIds item_ids = items_.encode(new_items_.row_of);
+    header.user_ids = user_ids.form;
+    header.item_ids = item_ids.form;
     std::vector<std::pair<SectionKind, std::string>> sections = {
         {SectionKind::kFacts,
-         encode_facts(updated_facts(decode_facts(parts.section(SectionKind::kFacts)), result))},
+         encode_facts(updated_facts(decode_facts(parts_.section(SectionKind::kFacts)), result_))},
         {SectionKind::kUserIds, user_ids.bytes},
         {SectionKind::kItemIds, item_ids.bytes},
-        {SectionKind::kUserRows,
-         with_empty_rows(parts.section(SectionKind::kUserRows), result.new_users)},
-        {SectionKind::kItemRows,
-         with_empty_rows(parts.section(SectionKind::kItemRows), result.new_items)},
-        {SectionKind::kItemNorms, encode_norms(norms, header.score)},
-        {SectionKind::kInteractions, encode_interactions(lists)}};
-    if (parts.has(SectionKind::kWeights)) {
-      const Bytes weights = parts.section(SectionKind::kWeights);
+        {SectionKind::kUserRows, new_users_.rows},
+        {SectionKind::kItemRows, new_items_.rows},
+        {SectionKind::kItemNorms, encode_norms(std::vector<float>(items_.size()), header.score)}};
+    if (has_interactions()) {
+      sections.emplace_back(SectionKind::kInteractions, encode_interactions(lists_in_file()));
+    }
+    if (parts_.has(SectionKind::kWeights)) {
+      const Bytes weights = parts_.section(SectionKind::kWeights);
       sections.emplace_back(
           SectionKind::kWeights,
           std::string(reinterpret_cast<const char*>(weights.data()), weights.size()));
     }
-    return assemble_file(header, sections);
-  };
-  // The vectors, and so their lengths, are those of the file without lengths.
-  result.file = assemble(std::vector<float>(header.num_items));
-  const std::vector<float> norms =
-      norms_of(Model::from_bytes(std::as_bytes(std::span(result.file)), Verify::kStructure));
-  result.file = assemble(norms);
-  for (const SectionKind rows : {SectionKind::kUserRows, SectionKind::kItemRows}) {
-    result.table_bytes += parts.section(rows).size();
+    // The vectors, and so their lengths, are those of the file without lengths.
+    const std::string without = assemble_file(header, sections);
+    sections[5].second = encode_norms(
+        norms(Model::from_bytes(std::as_bytes(std::span(without)), Verify::kStructure)),
+        header.score);
+    result_.file = assemble_file(header, sections);
+    return std::move(result_);
   }
-  return result;
+
+ private:
+  bool is_graph() const { return header_.serving == Serving::kGraph; }
+  bool has_interactions() const { return parts_.has(SectionKind::kInteractions); }
+
+  // Of the file before, with the new ones, and how many of them are new.
+  void make_lists(const UpdateOptions& options) {
+    Lists before(users_.size());
+    if (has_interactions()) {
+      InteractionSection(parts_.section(SectionKind::kInteractions), header_.num_users,
+                         header_.num_items)
+          .for_each([&](std::uint32_t user, std::span<const std::uint32_t> list) {
+            before[user].assign(list.begin(), list.end());
+          });
+    }
+    lists_ = options.replace ? Lists(users_.size()) : before;
+    for (const auto& [user, item] : interactions_) {
+      lists_[users_.row(user)].push_back(items_.row(item));
+    }
+    for (std::size_t user = 0; user < lists_.size(); ++user) {
+      std::vector<std::uint32_t>& list = lists_[user];
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+      std::vector<std::uint32_t> both;
+      std::set_intersection(list.begin(), list.end(), before[user].begin(), before[user].end(),
+                            std::back_inserter(both));
+      result_.new_interactions += list.size() - both.size();
+      result_.dropped_interactions += before[user].size() - both.size();
+    }
+    result_.known_interactions = interactions_.size() - result_.new_interactions;
+  }
+
+  void make_sides() {
+    const Bytes user_rows = parts_.section(SectionKind::kUserRows);
+    const Bytes item_rows = parts_.section(SectionKind::kItemRows);
+    const RowForm user_form = header_.user_form();
+    const RowForm item_form = header_.item_form();
+    NewRows users = empty_rows(users_.num_new(), user_form);
+    NewRows items = empty_rows(items_.num_new(), item_form);
+    if (!is_graph()) {
+      const RowSection known_users(user_rows, header_.num_users, user_form, "user rows");
+      const RowSection known_items(item_rows, header_.num_items, item_form, "item rows");
+      const RowsBefore before{header_, known_users, known_items, lists_};
+      users = mean_user_rows(before, users_.num_new());
+      items = mean_item_rows(before, items_.num_new());
+    }
+    new_users_ = with_new_rows(user_rows, users, user_form);
+    new_items_ = with_new_rows(item_rows, items, item_form);
+    result_.table_bytes = new_users_.rows.size() + new_items_.rows.size();
+    result_.table_bytes_before = user_rows.size() + item_rows.size();
+  }
+
+  Lists lists_in_file() const {
+    Lists lists(lists_.size());
+    for (std::size_t user = 0; user < lists_.size(); ++user) {
+      std::vector<std::uint32_t>& list = lists[new_users_.row_of[user]];
+      for (const std::uint32_t item : lists_[user]) list.push_back(new_items_.row_of[item]);
+      std::sort(list.begin(), list.end());
+    }
+    return lists;
+  }
+
+  // Without a graph the vectors of the file's items are as they were, and their norms stay.
+  std::vector<float> norms(const Model& model) const {
+    if (is_graph()) return lengths_of_items(model);
+    const NormSection before(parts_.section(SectionKind::kItemNorms), header_.num_items,
+                             header_.score);
+    std::vector<float> norms(items_.size());
+    for (std::uint32_t item = 0; item < norms.size(); ++item) {
+      const std::uint32_t row = new_items_.row_of[item];
+      norms[row] =
+          item < header_.num_items ? before.of(item) : length_of(model.stored_item_row(row));
+    }
+    return norms;
+  }
+
+  const FileParts parts_;
+  const FileHeader& header_;  // before
+  const IdSection known_users_, known_items_;
+  SideIds users_, items_;
+  std::span<const NewInteraction> interactions_;
+  Lists lists_;  // by the numbers in SideIds
+  NewSide new_users_, new_items_;
+  UpdatedModel result_;
+};
+
+}  // namespace
+
+UpdatedModel update_model(std::span<const std::byte> file,
+                          std::span<const NewInteraction> interactions,
+                          const UpdateOptions& options) {
+  { Model::from_bytes(file); }  // refuses what is damaged
+  return Update(file, interactions).run(options);
 }
 
 UpdatedModel update_model_file(const std::string& path,
-                               std::span<const NewInteraction> interactions) {
+                               std::span<const NewInteraction> interactions,
+                               const UpdateOptions& options) {
   const MappedFile file(path);
   try {
-    return update_model(file.bytes(), interactions);
+    return update_model(file.bytes(), interactions, options);
   } catch (const Error& error) {
     fail_as(error.kind(), path, ": ", error.what());
   }

@@ -2,6 +2,7 @@
 
 #include "command_line/run_program.h"
 #include "serve/commands.h"
+#include "serve/update_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app("bet-serve: recommendations from a model file", "bet-serve");
@@ -10,6 +11,7 @@ int main(int argc, char** argv) {
   bet::add_recommend(app);
   bet::add_inspect(app);
   bet::add_verify(app);
+  bet::add_update(app);
   bet::add_http(app);
   const bet::Synonyms synonyms = {
       {"serve", "http"},   {"server", "http"}, {"info", "inspect"},  {"show", "inspect"},

@@ -360,6 +360,8 @@ TEST(ModelFile, TakesNewInteractionsWithoutTraining) {
   EXPECT_EQ(after.recommend("newbie", 5).size(), 5U);
   EXPECT_GT(after.score(user, "fresh"), 0) << "close to what its users have";
   EXPECT_EQ(run_bet_serve({"verify", out}).exit_code, 0);
+  EXPECT_NE(result.err.find("new rows are empty"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("budget 5%: "), std::string::npos) << result.err;
   EXPECT_EQ(run_bet({"update", data, data, "--out", out}).exit_code, 1);
 }
 

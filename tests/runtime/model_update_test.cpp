@@ -185,6 +185,31 @@ TEST(UpdatedModel, SaysNoMoreHowGoodItIs) {
   EXPECT_EQ(std::get<std::int64_t>(*updated.model.fact("updated.users")), 2);
 }
 
+TEST(UpdatedModel, TakesOtherInteractionsInThePlaceOfTheOldOnes) {
+  for (const ToyOptions& kind : {test::toy_graph(2), ToyOptions()}) {
+    const Pair pair(kind);
+    std::size_t busy = 0;
+    while (pair.toy.model.items_of[busy].size() < 2) ++busy;
+    const std::string& user = pair.users()[busy];
+    const std::string& kept = pair.items()[pair.toy.model.items_of[busy][0]];
+    const NewInteraction left[] = {{user, kept}, {user, "fresh"}};
+    const UpdatedModel result = update_model(pair.bytes, left, {.replace = true});
+    const std::vector<std::byte> bytes = exact_bytes(result.file);
+    const Model model = Model::from_bytes(bytes);
+    EXPECT_EQ(model.summary().interactions, 2U);
+    EXPECT_EQ(result.new_interactions, 1U);
+    EXPECT_EQ(result.known_interactions, 1U);
+    EXPECT_EQ(result.dropped_interactions, pair.model.summary().interactions - 1);
+    EXPECT_EQ(std::get<std::int64_t>(*model.fact("updated.dropped")),
+              static_cast<std::int64_t>(result.dropped_interactions));
+    EXPECT_EQ(model.num_users(), pair.model.num_users()) << "all stay";
+    const std::vector<std::string_view> seen = model.seen_items(user);
+    EXPECT_EQ(std::set<std::string_view>(seen.begin(), seen.end()),
+              (std::set<std::string_view>{kept, "fresh"}));
+    EXPECT_TRUE(model.seen_items(pair.users()[busy + 1]).empty());
+  }
+}
+
 TEST(UpdatedModel, WithoutAnythingNewAnswersAsBefore) {
   const Pair pair(test::toy_graph(2));
   const Updated updated(pair, {});
@@ -193,14 +218,10 @@ TEST(UpdatedModel, WithoutAnythingNewAnswersAsBefore) {
   }
 }
 
-TEST(UpdatedModel, NeedsAGoodFileByGraph) {
-  const Pair vectors{ToyOptions()};
-  EXPECT_EQ(error_of([&] { update_model(vectors.bytes, {}); }),
-            "only files by graph can be updated: this one of mf is materialised");
+TEST(UpdatedModel, NeedsAGoodFile) {
   const test::TempFolder folder;
-  const std::string path = folder.write("m.bet", vectors.toy.encode());
-  EXPECT_EQ(error_of([&] { update_model_file(path, {}); }),
-            path + ": only files by graph can be updated: this one of mf is materialised");
+  const std::string path = folder.write("m.bet", "no model");
+  EXPECT_TRUE(error_of([&] { update_model_file(path, {}); }).starts_with(path + ": "));
   const Pair graph(test::toy_graph(2));
   const std::string good = folder.write("g.bet", graph.toy.encode());
   EXPECT_EQ(update_model_file(good, additions(graph)).file,
