@@ -13,4 +13,8 @@ namespace bet {
 // served.
 std::shared_ptr<const Model> load_model_file(const std::string& path);
 
+// Its two steps. The model in these bytes keeps them alive; errors of it have no path.
+std::shared_ptr<const std::string> read_model_bytes(const std::string& path);
+std::shared_ptr<const Model> model_in_memory(std::shared_ptr<const std::string> bytes);
+
 }  // namespace bet

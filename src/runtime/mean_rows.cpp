@@ -1,8 +1,12 @@
 #include "runtime/mean_rows.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace bet {
 namespace {
@@ -60,16 +64,82 @@ Lists known_users_of(const RowsBefore& before, std::uint32_t new_items) {
   return lists;
 }
 
-// The mean of the rows of their neighbours.
-std::vector<std::vector<float>> means_of_neighbours(const Lists& neighbours,
-                                                    const RowSection& rows) {
+double row_length(std::span<const float> values) {
+  double squares = 0;
+  for (const float value : values) squares += double{value} * double{value};
+  return std::sqrt(squares);
+}
+
+// How long the rows of a side are: with dot products long items are recommended to many, and they
+// have many interactions.
+class TypicalLengths {
+ public:
+  // `degrees`: interactions of each row.
+  TypicalLengths(const RowSection& rows, std::span<const std::uint32_t> degrees) {
+    for (std::uint32_t row = 0; row < rows.num_rows(); ++row) {
+      const double length = row_length(decoded(rows, row));
+      if (length == 0) continue;
+      Lengths& lengths = by_bits_.at(static_cast<std::size_t>(std::bit_width(degrees[row])));
+      lengths.sum += length;
+      ++lengths.count;
+    }
+  }
+
+  // The mean length of rows with about as many interactions: of those whose number has as many
+  // binary digits, or else the closest number of them, fewer first. 0 if all are empty.
+  double of(std::uint32_t degree) const {
+    const auto bits = static_cast<std::size_t>(std::bit_width(degree));
+    for (std::size_t away = 0; away < by_bits_.size(); ++away) {
+      for (const std::size_t found : {bits - away, bits + away}) {
+        if (found >= by_bits_.size() || by_bits_.at(found).count == 0) continue;
+        return by_bits_.at(found).sum / static_cast<double>(by_bits_.at(found).count);
+      }
+    }
+    return 0;
+  }
+
+ private:
+  struct Lengths {
+    double sum = 0;
+    std::uint64_t count = 0;
+  };
+  std::array<Lengths, 33> by_bits_{};
+};
+
+// The mean of the rows of their neighbours, as long as rows of their own side are.
+std::vector<std::vector<float>> means_of_neighbours(const Lists& neighbours, const RowSection& rows,
+                                                    const TypicalLengths& lengths,
+                                                    std::span<const std::uint32_t> degrees) {
   std::vector<std::vector<float>> means;
-  for (const std::vector<std::uint32_t>& list : neighbours) {
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
     Mean mean(rows.width());
-    for (const std::uint32_t row : list) mean.add(decoded(rows, row));
-    means.push_back(mean.get());
+    for (const std::uint32_t row : neighbours[i]) mean.add(decoded(rows, row));
+    std::vector<float> values = mean.get();
+    const double length = row_length(values);
+    const double wanted = lengths.of(degrees[i]);
+    for (float& value : values) {
+      if (length > 0) value = static_cast<float>(double{value} * wanted / length);
+    }
+    means.push_back(std::move(values));
   }
   return means;
+}
+
+// Interactions of all users, the new ones last.
+std::vector<std::uint32_t> user_degrees(const RowsBefore& before) {
+  std::vector<std::uint32_t> degrees;
+  for (const std::vector<std::uint32_t>& list : before.items_of) {
+    degrees.push_back(static_cast<std::uint32_t>(list.size()));
+  }
+  return degrees;
+}
+
+std::vector<std::uint32_t> item_degrees(const RowsBefore& before, std::uint32_t new_items) {
+  std::vector<std::uint32_t> degrees(std::size_t{before.header.num_items} + new_items);
+  for (const std::vector<std::uint32_t>& list : before.items_of) {
+    for (const std::uint32_t item : list) ++degrees[item];
+  }
+  return degrees;
 }
 
 // The means of what `of_neighbour` has; neighbours that it does not have are left out.
@@ -143,7 +213,12 @@ bool has_vectors(const RowsBefore& before) { return before.header.traits().dot_p
 NewRows mean_user_rows(const RowsBefore& before, std::uint32_t new_users) {
   const Lists items = known_items_of(before, new_users);
   const RowForm form = before.header.user_form();
-  if (has_vectors(before)) return encode(means_of_neighbours(items, before.items), form);
+  if (has_vectors(before)) {
+    const std::vector<std::uint32_t> degrees = user_degrees(before);
+    return encode(means_of_neighbours(items, before.items, TypicalLengths(before.users, degrees),
+                                      std::span(degrees).subspan(before.header.num_users)),
+                  form);
+  }
   std::map<std::uint32_t, Mean> means = empty_means(items, before.users.width());
   for (std::uint32_t user = 0; user < before.header.num_users; ++user) {
     const std::vector<float> row = decoded(before.users, user);
@@ -157,7 +232,12 @@ NewRows mean_user_rows(const RowsBefore& before, std::uint32_t new_users) {
 NewRows mean_item_rows(const RowsBefore& before, std::uint32_t new_items) {
   const Lists users = known_users_of(before, new_items);
   const RowForm form = before.header.item_form();
-  if (has_vectors(before)) return encode(means_of_neighbours(users, before.users), form);
+  if (has_vectors(before)) {
+    const std::vector<std::uint32_t> degrees = item_degrees(before, new_items);
+    return encode(means_of_neighbours(users, before.users, TypicalLengths(before.items, degrees),
+                                      std::span(degrees).subspan(before.header.num_items)),
+                  form);
+  }
   std::map<std::uint32_t, Mean> means = empty_means(users, before.items.width());
   for (auto& [user, mean] : means) {
     for (const std::uint32_t item : before.items_of[user]) {

@@ -56,7 +56,7 @@ class SideIds {
   std::map<std::string_view, std::uint32_t> rows_;
 };
 
-float length_of(std::span<const float> vector) {
+float vector_length(std::span<const float> vector) {
   double squares = 0;
   for (const float value : vector) squares += double{value} * double{value};
   return static_cast<float>(std::sqrt(squares));
@@ -68,7 +68,7 @@ std::vector<float> lengths_of_items(const Model& model) {
   const std::size_t size = model.dimension();
   std::vector<float> lengths;
   for (std::size_t item = 0; item < model.num_items(); ++item) {
-    lengths.push_back(length_of(std::span(vectors).subspan(item * size, size)));
+    lengths.push_back(vector_length(std::span(vectors).subspan(item * size, size)));
   }
   return lengths;
 }
@@ -248,7 +248,7 @@ class Update {
     for (std::uint32_t item = 0; item < norms.size(); ++item) {
       const std::uint32_t row = new_items_.row_of[item];
       norms[row] =
-          item < header_.num_items ? before.of(item) : length_of(model.stored_item_row(row));
+          item < header_.num_items ? before.of(item) : vector_length(model.stored_item_row(row));
     }
     return norms;
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "bet/error.h"
-
 namespace bet {
 namespace {
 
@@ -23,17 +21,6 @@ Json answer_json(const std::string& key, const Json& value, const std::vector<Sc
 
 Json popular_json(const std::string& key, const Json& value, const std::vector<ScoredItem>& items) {
   return {{key, value}, {"popular", true}, {"items", items_json(items)}};
-}
-
-// answer(), or {key: id, "error": ..} for an id that is not found.
-template <typename Answer>
-Json entry_of(const std::string& key, const std::string& id, const Answer& answer) {
-  try {
-    return answer();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kNotFound) throw;
-    return {{key, id}, {"error", error.what()}};
-  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bet/error.h"
 #include "bet/model.h"
 
 namespace bet {
@@ -44,6 +45,18 @@ nlohmann::ordered_json similar_entry(const Model& model, const std::string& item
 // ones, which are in "unknown": [..].
 nlohmann::ordered_json scores_answer(const Model& model, const std::string& user,
                                      const std::vector<std::string>& items);
+
+// An entry of a batch: answer(), or {key: id, "error": ..} for an id that is not found.
+template <typename Answer>
+nlohmann::ordered_json entry_of(const std::string& key, const std::string& id,
+                                const Answer& answer) {
+  try {
+    return answer();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kNotFound) throw;
+    return {{key, id}, {"error", error.what()}};
+  }
+}
 
 // The popular items that the filter allows; its min_score, which is for other scores, is not used.
 std::vector<ScoredItem> popular_for_missing(const Model& model, std::size_t k, ItemFilter filter);

@@ -1,5 +1,6 @@
 #include "serve/handlers.h"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <span>
@@ -10,6 +11,7 @@
 #include "serve/answer.h"
 #include "serve/answer_options.h"
 #include "serve/arguments.h"
+#include "serve/live_answer.h"
 #include "serve/model_json.h"
 #include "serve/openapi.h"
 #include "serve/page.h"
@@ -23,6 +25,7 @@ struct Context {
   const HttpRequest& request;
   const ModelWithLists& served;
   const Metrics& metrics;
+  const Handlers::AddEvents& add_events;
 
   const Model& model() const { return *served.model; }
 };
@@ -37,6 +40,7 @@ using Type = Parameter::Type;
 constexpr std::size_t kMaxBatch = 100;         // of a batch
 constexpr std::size_t kMaxItems = 1'000;       // of a list in a request
 constexpr std::size_t kMaxListLength = 1'000;  // of an answer
+constexpr std::size_t kMaxEventId = 4'096;     // bytes; as data files have it
 
 constexpr Parameter kUser = {"user", Type::kText, 0, true, "a user in the model file"};
 constexpr Parameter kUsers = {"users", Type::kTexts, kMaxBatch, false, "users in the model file"};
@@ -96,8 +100,7 @@ HttpResponse get_recommend(const Context& context) {
   const Arguments arguments = Arguments::of_query(context.request.query, kGetRecommend);
   const AnswerOptions options = answer_options(arguments);
   const AnswerFilter filter(options, context.served);
-  return json_response(user_answer(context.model(), arguments.text("user"), options.k, filter.get(),
-                                   options.missing));
+  return json_response(live_user_answer(context.served, arguments.text("user"), options, filter));
 }
 
 constexpr std::array kPostRecommend = {kUsers,   kGiven,    kK,           kOnly,   kOnlyList,
@@ -116,7 +119,7 @@ HttpResponse post_recommend(const Context& context) {
         items_answer(context.model(), items, options.k, filter.get(), options.missing));
   }
   return batch(context, "users", users, [&](const std::string& user) {
-    return batch_entry(context.model(), user, options.k, filter.get(), options.missing);
+    return live_batch_entry(context.served, user, options, filter);
   });
 }
 
@@ -163,10 +166,56 @@ constexpr std::array kGetSeen = {kUser};
 HttpResponse get_seen(const Context& context) {
   const std::string user = Arguments::of_query(context.request.query, kGetSeen).text("user");
   Json items = Json::array();
-  for (const std::string_view item : context.model().seen_items(user)) {
-    items.push_back(std::string(item));
-  }
+  for (std::string& item : live_seen_items(context.served, user)) items.push_back(std::move(item));
   return json_response({{"user", user}, {"items", std::move(items)}});
+}
+
+bool is_json(std::string_view content_type) {
+  const std::string_view type = content_type.substr(0, content_type.find_first_of("; \t"));
+  constexpr std::string_view kJson = "application/json";
+  return std::equal(type.begin(), type.end(), kJson.begin(), kJson.end(),
+                    [](char a, char b) { return a == b || (a | 0x20) == b; });
+}
+
+constexpr std::array<Parameter, 2> kPostEvents = {
+    {{"user", Type::kText, 0, true, "a user, who may be new"},
+     {"items", Type::kTexts, kMaxItems, true, "items that the user has now, which may be new"}}};
+HttpResponse post_events(const Context& context) {
+  // A page of another host can make a browser send what a form could, but not this type unasked.
+  if (!is_json(context.request.content_type)) {
+    return error_response(415, "events need Content-Type: application/json");
+  }
+  Arguments::of_query(context.request.query, {});
+  const Arguments arguments = Arguments::of_body(context.request.body, kPostEvents);
+  std::vector<Event> events;
+  for (std::string& item : arguments.texts("items")) {
+    events.push_back({arguments.text("user"), std::move(item)});
+  }
+  BET_CHECK(!events.empty(), "the body: items is empty");
+  for (const Event& event : events) {
+    for (const std::string* const id : {&event.user, &event.item}) {
+      BET_CHECK(!id->empty() && id->size() <= kMaxEventId, "an id of ", id->size(),
+                " bytes; ids of events have 1 to ", kMaxEventId);
+    }
+  }
+  try {
+    const std::size_t added = context.add_events(events);
+    return json_response(
+        {{"user", arguments.text("user")}, {"added", added}, {"known", events.size() - added}});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBudget) throw;
+    return error_response(507, error.what());
+  }
+}
+
+HttpResponse get_events(const Context& context) {
+  Arguments::of_query(context.request.query, {});
+  const EventLog::Status status = context.served.events->status();
+  return json_response({{"events", status.events},
+                        {"waiting", status.waiting},
+                        {"log_bytes", status.log_bytes},
+                        {"compactions", status.compactions},
+                        {"refused", status.refused}});
 }
 
 constexpr std::array<Parameter, 2> kGetUsers = {
@@ -201,6 +250,9 @@ HttpResponse get_metrics(const Context& context) {
   HttpResponse response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   response.body = context.metrics.text(context.model().summary().file_bytes);
+  if (context.served.events != nullptr) {
+    response.body += event_metrics_text(context.served.events->status());
+  }
   return response;
 }
 
@@ -229,9 +281,10 @@ struct Route {
   bool is_quick;
   Operation get;
   Operation post;
+  bool needs_events = false;
 };
 
-constexpr std::array<Route, 10> kRoutes = {{
+constexpr std::array<Route, 11> kRoutes = {{
     {"/", true, {get_page, "a page to explore the model", {}, "text/html"}, {}},
     {"/recommend",
      false,
@@ -250,6 +303,11 @@ constexpr std::array<Route, 10> kRoutes = {{
      false,
      {get_seen, "the items that a user had in training", kGetSeen, "SeenItems"},
      {}},
+    {"/events",
+     false,
+     {get_events, "how many events there are", {}, "Events"},
+     {post_events, "a user has some more items", kPostEvents, "AddedEvents"},
+     true},
     {"/users", false, {get_users, "the users of the file", kGetUsers, "Users"}, {}},
     {"/model", false, {get_model, "what the model file is", {}, "Object"}, {}},
     {"/healthz", true, {get_healthz, "whether the server answers", {}, "Health"}, {}},
@@ -261,6 +319,7 @@ HttpResponse get_openapi(const Context& context) {
   Arguments::of_query(context.request.query, {});
   std::vector<OperationText> operations;
   for (const Route& route : kRoutes) {
+    if (route.needs_events && !context.add_events) continue;
     for (const auto& [method, operation] :
          {std::pair("get", &route.get), std::pair("post", &route.post)}) {
       if (operation->handler == nullptr) continue;
@@ -280,7 +339,9 @@ const Route* find_route(std::string_view path) {
 
 HttpResponse no_route(std::string_view path) {
   std::string paths;
-  for (const Route& route : kRoutes) paths += str_cat(paths.empty() ? "" : " ", route.path);
+  for (const Route& route : kRoutes) {
+    if (!route.needs_events) paths += str_cat(paths.empty() ? "" : " ", route.path);
+  }
   return error_response(404, str_cat("unknown path ", in_quotes(path), "; known paths: ", paths));
 }
 
@@ -327,11 +388,11 @@ bool Handlers::is_allowed(const HttpRequest& request) const {
 HttpResponse Handlers::answer(const HttpRequest& request) const {
   if (!is_allowed(request)) return no_token(request);
   const Route* const route = find_route(request.path);
-  if (route == nullptr) return no_route(request.path);
+  if (route == nullptr || (route->needs_events && !add_events_)) return no_route(request.path);
   HttpResponse response;
   try {
     const std::shared_ptr<const ModelWithLists> served = models_();
-    response = answer_by(*route, {request, *served, metrics_});
+    response = answer_by(*route, {request, *served, metrics_, add_events_});
   } catch (const Error& error) {
     response = error_response(status_of(error.kind()), error.what());
   } catch (const std::exception& error) {  // no memory

@@ -28,6 +28,7 @@ struct HttpCommand {
   HttpOptions http;
   std::size_t threads = 0;  // one per core
   double timeout_seconds = 10;
+  bool allow_updates = false;
 };
 
 std::string described(const std::string& path, const ModelWithLists& served) {
@@ -53,6 +54,21 @@ std::map<std::string, std::string> list_files(const std::vector<std::string>& li
   return files;
 }
 
+// The log beside the model file.
+void open_events(const std::string& model, const std::string& path, std::optional<EventLog>& events,
+                 LogLines& log) {
+  BET_CHECK(model == path, model,
+            ": is a run folder, whose files say what was trained; --allow-updates writes to the "
+            "model file: give it a copy of ",
+            path);
+  events.emplace(path + ".events");
+  if (events->cut_bytes() > 0) {
+    log.add(str_cat(path, ".events: ", events->cut_bytes(),
+                    " bytes at its end were not written to their end and are cut off; nobody was "
+                    "told that they were"));
+  }
+}
+
 sigset_t our_signals() {
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -69,14 +85,27 @@ void serve(const HttpCommand& command) {
   LogLines log(STDERR_FILENO, json ? LogLines::Form::kJson : LogLines::Form::kText);
   Metrics metrics;
   const std::string path = model_path(command.model);
-  ServedModel model({path, list_files(command.lists)}, [&](const std::string& error) {
-    metrics.count_reload(error.empty());
-    log.add(error.empty() ? "reloaded " + described(path, *model.current())
-                          : error + "; still serving the previous model");
-  });
+  std::optional<EventLog> events;
+  if (command.allow_updates) open_events(command.model, path, events, log);
+  ServedModel model({path, list_files(command.lists)},
+                    {[&](const std::string& error) {
+                       metrics.count_reload(error.empty());
+                       log.add(error.empty() ? "reloaded " + described(path, *model.current())
+                                             : error + "; still serving the previous model");
+                     },
+                     [&](bool /*good*/, const std::string& text) { log.add(text); }},
+                    events ? &*events : nullptr);
   std::optional<BearerToken> token;
   if (!command.token_file.empty()) token = BearerToken::read(command.token_file);
-  const Handlers handlers([&] { return model.current(); }, metrics, token);
+  Handlers::AddEvents add_events;
+  if (events) {
+    add_events = [&](const std::vector<Event>& more) {
+      const std::size_t added = events->add(more);
+      if (added > 0) model.add_events_soon();
+      return added;
+    };
+  }
+  const Handlers handlers([&] { return model.current(); }, metrics, token, add_events);
   HttpOptions options = command.http;
   if (json) options.on_answer = [&](const AccessEntry& entry) { log.add(entry); };
   HttpServer server(options, handlers, metrics);
@@ -110,6 +139,9 @@ void add_http(CLI::App& app) {
                   "NAME=FILE: a list of items, one id a line, for only_list=NAME; repeatable; "
                   "SIGHUP reloads it")
       ->allow_extra_args(false);
+  command.add_flag("--allow-updates", options->allow_updates,
+                   "take new users, items and interactions (POST /events): into MODEL.events, and "
+                   "from there into MODEL");
   command.add_option("--port", http.port, "port to listen on; 0: any free one")->required();
   command.add_option("--host", http.host, "name or address to listen on")->capture_default_str();
   command

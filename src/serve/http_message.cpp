@@ -10,7 +10,7 @@
 namespace bet {
 namespace {
 
-constexpr std::array<std::pair<int, std::string_view>, 15> kStatusWords = {{
+constexpr std::array<std::pair<int, std::string_view>, 17> kStatusWords = {{
     {200, "OK"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
@@ -20,12 +20,14 @@ constexpr std::array<std::pair<int, std::string_view>, 15> kStatusWords = {{
     {411, "Length Required"},
     {413, "Content Too Large"},
     {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},
     {421, "Misdirected Request"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},
     {505, "HTTP Version Not Supported"},
+    {507, "Insufficient Storage"},
 }};
 
 // As RFC 9110 wants it, in any locale.

@@ -17,6 +17,7 @@ struct HttpRequest {
   // which only requests of HTTP/1.0 may lack.
   std::optional<std::string> host;
   std::string authorization;  // the field's value; empty: there is none
+  std::string content_type;   // the field's value; empty: there is none
   std::string request_id;     // X-Request-Id as given; empty: there is none
   std::string body;
   bool keep_alive = true;

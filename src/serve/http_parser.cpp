@@ -204,6 +204,8 @@ void RequestParser::read_known_field(std::string_view name, std::string_view val
   } else if (same_word(name, "Authorization")) {
     if (!request_.authorization.empty()) refuse(400, "more than one Authorization field");
     request_.authorization = value;
+  } else if (same_word(name, "Content-Type")) {
+    request_.content_type = value;
   } else if (same_word(name, "X-Request-Id")) {
     request_.request_id = value;
   } else if (same_word(name, "Expect")) {

@@ -89,4 +89,19 @@ std::string Metrics::text(std::uint64_t model_bytes) const {
   return text;
 }
 
+std::string event_metrics_text(const EventLog::Status& status) {
+  std::string text;
+  append_single(text, "bet_events_total", "counter",
+                "Events accepted, those in the log at the start included.", status.events);
+  append_single(text, "bet_events_waiting", "gauge",
+                "Events that the vectors of the served model do not have yet.", status.waiting);
+  append_single(text, "bet_event_log_bytes", "gauge", "Size of the log.", status.log_bytes);
+  append_single(text, "bet_event_compactions_total", "counter",
+                "How often the model was written to its file and the log begun anew.",
+                status.compactions);
+  append_single(text, "bet_events_refused", "gauge", "1 if no more events are taken.",
+                status.refused.empty() ? 0 : 1);
+  return text;
+}
+
 }  // namespace bet

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "serve/event_log.h"
+
 namespace bet {
 
 // The counters of the server, in the text format of Prometheus. Any thread may call anything.
@@ -48,5 +50,8 @@ class Metrics {
   std::atomic<std::uint64_t> reloads_bad_{0};
   const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
 };
+
+// What is known of a log of events, in the same format.
+std::string event_metrics_text(const EventLog::Status& status);
 
 }  // namespace bet

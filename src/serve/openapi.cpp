@@ -87,6 +87,11 @@ Json schemas() {
       "unknown": {"type": "array", "items": {"type": "string"}}}},
     "SeenItems": {"type": "object", "required": ["user", "items"], "properties": {
       "user": {"type": "string"}, "items": {"type": "array", "items": {"type": "string"}}}},
+    "AddedEvents": {"type": "object", "required": ["user", "added", "known"], "properties": {
+      "user": {"type": "string"}, "added": {"type": "integer"}, "known": {"type": "integer"}}},
+    "Events": {"type": "object", "required": ["events", "waiting", "log_bytes", "compactions", "refused"],
+      "properties": {"events": {"type": "integer"}, "waiting": {"type": "integer"},
+        "log_bytes": {"type": "integer"}, "compactions": {"type": "integer"}, "refused": {"type": "string"}}},
     "Users": {"type": "object", "required": ["users", "total"], "properties": {
       "users": {"type": "array", "items": {"type": "string"}}, "total": {"type": "integer"}}},
     "Health": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},

@@ -1,17 +1,28 @@
 #include "serve/served_model.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <exception>
+#include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "bet/update.h"
 #include "runtime/load_model_file.h"
+#include "serve/file_budget.h"
 #include "serve/id_lines.h"
 
 namespace bet {
+namespace {
 
-ModelWithLists load_with_lists(const ModelFiles& files) {
-  ModelWithLists loaded{load_model_file(files.model), {}};
+// Events are refused when the log is so many times as large as the one that is written to the file.
+constexpr std::uint64_t kMostLogs = 8;
+
+ModelWithLists with_lists(std::shared_ptr<const Model> model, const ModelFiles& files) {
+  ModelWithLists loaded{std::move(model), {}};
   for (const auto& [name, path] : files.lists) {
     const std::vector<std::string> lines = read_id_lines(path);
     const std::vector<std::string_view> items(lines.begin(), lines.end());
@@ -20,11 +31,32 @@ ModelWithLists load_with_lists(const ModelFiles& files) {
   return loaded;
 }
 
-ServedModel::ServedModel(ModelFiles files, OnReload on_reload)
-    : files_(std::move(files)),
-      on_reload_(std::move(on_reload)),
-      model_(std::make_shared<const ModelWithLists>(load_with_lists(files_))) {
-  thread_ = std::thread([this] { reload_when_asked(); });
+}  // namespace
+
+ModelWithLists load_with_lists(const ModelFiles& files) {
+  return with_lists(load_model_file(files.model), files);
+}
+
+ServedModel::FileIdentity ServedModel::FileIdentity::of(const std::string& path) {
+  struct ::stat status {};
+  BET_CHECK(::stat(path.c_str(), &status) == 0, path, ": ", system_message());
+  constexpr std::uint64_t kPerSecond = 1'000'000'000;
+  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+          static_cast<std::uint64_t>(status.st_mtim.tv_sec) * kPerSecond +
+              static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+}
+
+ServedModel::ServedModel(ModelFiles files, Callbacks callbacks, EventLog* events)
+    : files_(std::move(files)), callbacks_(std::move(callbacks)), events_(events) {
+  if (events_ == nullptr) {
+    model_ = std::make_shared<const ModelWithLists>(load_with_lists(files_));
+  } else {
+    read_base();
+    const EventLog::Snapshot snapshot = events_->snapshot();
+    model_ = built(snapshot);
+    events_->set_served(snapshot.last);
+  }
+  thread_ = std::thread([this] { work_when_asked(); });
 }
 
 ServedModel::~ServedModel() {
@@ -49,35 +81,153 @@ void ServedModel::reload_soon() {
   changed_.notify_one();
 }
 
-void ServedModel::reload_when_asked() {
+void ServedModel::add_events_soon() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_events_ = true;
+  }
+  changed_.notify_one();
+}
+
+void ServedModel::work_when_asked() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return wanted_ || ends_; });
+    changed_.wait(lock, [this] { return wanted_ || has_events_ || ends_; });
+    // Events wait for the rest of their turn, unless something else is wanted.
+    changed_.wait_until(lock, wanted_ ? Clock::now() : not_before_,
+                        [this] { return wanted_ || ends_; });
     if (ends_) return;
-    wanted_ = false;
+    const bool reloads = std::exchange(wanted_, false);
+    has_events_ = false;
     lock.unlock();
+    const Clock::time_point start = Clock::now();
     try {
-      reload();
+      if (reloads) {
+        reload();
+      } else {
+        add_events();
+      }
     } catch (const std::exception&) {  // no memory even to report it: the model stays
     }
+    not_before_ = Clock::now() + 3 * (Clock::now() - start);
     lock.lock();
   }
 }
 
+void ServedModel::publish(std::shared_ptr<const ModelWithLists> next) {
+  {
+    const std::lock_guard lock(mutex_);
+    model_.swap(next);
+  }
+  if (events_ != nullptr) older_.emplace_back(next);
+  // `next` frees the old model here, unless a request holds it: outside the lock.
+}
+
 void ServedModel::reload() {
   std::string problem;
-  std::shared_ptr<const ModelWithLists> next;
   try {
-    next = std::make_shared<const ModelWithLists>(load_with_lists(files_));
+    if (events_ == nullptr) {
+      publish(std::make_shared<const ModelWithLists>(load_with_lists(files_)));
+    } else {
+      const std::shared_ptr<const std::string> before = base_;
+      const FileIdentity identity = base_identity_;
+      try {
+        read_base();
+        const EventLog::Snapshot snapshot = events_->snapshot();
+        publish(built(snapshot));
+        events_->set_served(snapshot.last);
+        events_->refuse("");  // another file may have another budget
+      } catch (...) {
+        base_ = before;
+        base_identity_ = identity;
+        throw;
+      }
+    }
   } catch (const std::exception& error) {  // also std::bad_alloc
     problem = error.what();
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (next != nullptr) model_.swap(next);
+  callbacks_.on_reload(problem);
+}
+
+void ServedModel::read_base() {
+  base_identity_ = FileIdentity::of(files_.model);
+  try {
+    base_ = read_model_bytes(files_.model);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    fail_as(error.kind(), text.starts_with(files_.model + ": ") ? "" : files_.model + ": ", text);
   }
-  next.reset();  // frees the old model, unless a request holds it, outside the lock
-  on_reload_(problem);
+}
+
+std::shared_ptr<const ModelWithLists> ServedModel::built(const EventLog::Snapshot& snapshot) {
+  built_ = base_;
+  if (!snapshot.events.empty()) {
+    std::vector<NewInteraction> interactions;
+    for (const Event& event : snapshot.events) interactions.push_back({event.user, event.item});
+    UpdatedModel updated = update_model(std::as_bytes(std::span(*base_)), interactions);
+    built_ = std::make_shared<const std::string>(std::move(updated.file));
+  }
+  ModelWithLists loaded;
+  try {
+    loaded = with_lists(model_in_memory(built_), files_);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    fail_as(error.kind(), built_ == base_ ? files_.model + ": " : "", text);
+  }
+  loaded.events = events_;
+  return std::make_shared<const ModelWithLists>(std::move(loaded));
+}
+
+void ServedModel::add_events() {
+  forget_old_events();
+  try {
+    const EventLog::Snapshot snapshot = events_->snapshot();
+    publish(built(snapshot));
+    events_->set_served(snapshot.last);
+    compact_if_large(snapshot);
+    last_problem_.clear();
+  } catch (const std::exception& error) {
+    if (std::exchange(last_problem_, error.what()) != error.what()) {
+      callbacks_.on_events(false, error.what());
+    }
+  }
+}
+
+void ServedModel::compact_if_large(const EventLog::Snapshot& snapshot) {
+  const std::uint64_t log_bytes = events_->status().log_bytes;
+  const std::uint64_t most = std::max<std::uint64_t>(kLeastLogBytes, base_->size());
+  if (log_bytes <= most) return;
+  try {
+    compact(snapshot);
+  } catch (const Error& error) {
+    // A log that cannot be emptied must not grow for ever.
+    const bool is_full = error.kind() == ErrorKind::kBudget || log_bytes > kMostLogs * most;
+    if (is_full) events_->refuse(str_cat("no more events are taken: ", error.what()));
+    throw;
+  }
+}
+
+// The file first, then the log: a crash in between leaves a log whose events the file has already,
+// which adds nothing.
+void ServedModel::compact(const EventLog::Snapshot& snapshot) {
+  BET_CHECK(
+      FileIdentity::of(files_.model) == base_identity_, files_.model,
+      ": was replaced, and events are not written to it; SIGHUP makes it the one that is served");
+  kept_budget(*current()->model, files_.model);
+  write_file(files_.model, *built_);
+  base_ = built_;
+  base_identity_ = FileIdentity::of(files_.model);
+  events_->restart(snapshot.last);
+  in_file_ = snapshot.last;
+  callbacks_.on_events(true, str_cat(files_.model, ": written with ", snapshot.events.size(),
+                                     " events, ", base_->size(), " bytes"));
+}
+
+// Requests that hold a model from before find its events in the log's memory: they are dropped when
+// there are none of them.
+void ServedModel::forget_old_events() {
+  std::erase_if(older_, [](const auto& model) { return model.expired(); });
+  if (older_.empty()) events_->forget(in_file_);
 }
 
 }  // namespace bet

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -7,8 +8,10 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bet/model.h"
+#include "serve/event_log.h"
 
 namespace bet {
 
@@ -16,6 +19,7 @@ namespace bet {
 struct ModelWithLists {
   std::shared_ptr<const Model> model;
   std::map<std::string, ItemSet, std::less<>> lists;
+  const EventLog* events = nullptr;  // events that the model may not have yet; null: there are none
 };
 
 // The files of a model and of its lists (id_lines.h).
@@ -30,14 +34,24 @@ ModelWithLists load_with_lists(const ModelFiles& files);
 // The model that is served. It is read into memory, so that its file may be replaced or overwritten
 // at any time, and can be reloaded, with its lists. Requests hold the model that they began with
 // (shared_ptr: owned by them and by this). Any thread may call anything.
+//
+// With a log of events the model is that of the file with all events of the log (update_model). New
+// ones are added on another thread, which takes at most a quarter of its time for that; until then
+// requests find them in the log (live_answer.h). When the log is larger than the model file, and
+// than kLeastLogBytes, the model is written to the file and the log begun anew.
 class ServedModel {
  public:
-  // Called on the reloading thread after each reload, with the text of the error or empty. What it
-  // throws is ignored.
-  using OnReload = std::function<void(const std::string& error)>;
+  // Both are called on the reloading thread. What they throw is ignored.
+  struct Callbacks {
+    // After each reload, with the text of the error or empty.
+    std::function<void(const std::string& error)> on_reload;
+    // After the model was written to its file (true), and on problems with events.
+    std::function<void(bool good, const std::string& text)> on_events = {};
+  };
+  static constexpr std::uint64_t kLeastLogBytes = 64 * 1024;
 
-  // Throws if the files cannot be served.
-  ServedModel(ModelFiles files, OnReload on_reload);
+  // Throws if the files cannot be served. The log, if there is one, must outlive this.
+  ServedModel(ModelFiles files, Callbacks callbacks, EventLog* events = nullptr);
   ~ServedModel();
   ServedModel(const ServedModel&) = delete;
   ServedModel& operator=(const ServedModel&) = delete;
@@ -47,18 +61,47 @@ class ServedModel {
   // Reads the files again on another thread; returns at once. If one cannot be served, the current
   // model and lists stay. A call during a reload starts another one after it.
   void reload_soon();
+  // There are new events in the log.
+  void add_events_soon();
 
  private:
-  void reload_when_asked();
+  using Clock = std::chrono::steady_clock;
+  // Which file a path names.
+  struct FileIdentity {
+    std::uint64_t device = 0, number = 0, bytes = 0, changed_ns = 0;
+    static FileIdentity of(const std::string& path);
+    bool operator==(const FileIdentity&) const = default;
+  };
+
+  void work_when_asked();
   void reload();
+  void read_base();
+  void add_events();
+  void compact(const EventLog::Snapshot& snapshot);
+  void compact_if_large(const EventLog::Snapshot& snapshot);
+  // The model of the base with these events.
+  std::shared_ptr<const ModelWithLists> built(const EventLog::Snapshot& snapshot);
+  void publish(std::shared_ptr<const ModelWithLists> next);
+  void forget_old_events();
 
   const ModelFiles files_;
-  const OnReload on_reload_;
+  const Callbacks callbacks_;
+  EventLog* const events_;  // null: there is none
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<const ModelWithLists> model_;
   bool wanted_ = false;
+  bool has_events_ = false;
   bool ends_ = false;
+
+  // Of the thread alone (and of the constructor).
+  std::shared_ptr<const std::string> base_;  // the model file
+  FileIdentity base_identity_;
+  std::shared_ptr<const std::string> built_;  // the file with the events
+  std::uint64_t in_file_ = 0;                 // events up to this number are in the model file
+  std::vector<std::weak_ptr<const ModelWithLists>> older_;  // models without some of them
+  std::string last_problem_;                                // with events, so that it is said once
+  Clock::time_point not_before_ = Clock::now();
   std::thread thread_;  // last: it uses the other members
 };
 

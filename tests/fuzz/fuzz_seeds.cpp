@@ -1,11 +1,14 @@
-// bet_fuzz_seeds MODELS REQUESTS: writes small good models of every kind into the one folder, and
-// requests of every kind into the other.
+// bet_fuzz_seeds MODELS REQUESTS LOGS: writes small good models of every kind, requests of every kind
+// and logs of events, each into its folder.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "runtime/toy_model.h"
+#include "serve/event_log.h"
 
 namespace {
 
@@ -86,16 +89,36 @@ void write_requests(const std::filesystem::path& folder) {
   write("POST /recommend", R"({"users": ["zo\u00eb &+%"], "only_list": "both"})");
 }
 
+void write_logs(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / "log").string();
+  {
+    bet::EventLog log(path);
+    log.add({{"a", "x"}, {"b", "y"}});
+    log.add({{"zo\xc3\xab", "item 0"}});
+    log.add({{"c", std::string(200, 'z')}});
+  }
+  std::filesystem::remove(path + ".lock");
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  for (const char missing : {'\0', '\x07'}) {
+    std::ofstream seed(folder / ("seed" + std::to_string(int{missing})), std::ios::binary);
+    seed << missing << bytes << std::flush;
+    BET_CHECK(seed.good(), folder.string(), ": cannot be written");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: bet_fuzz_seeds MODELS REQUESTS\n");
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: bet_fuzz_seeds MODELS REQUESTS LOGS\n");
     return 2;
   }
   try {
     write_seeds(argv[1]);
     write_requests(argv[2]);
+    write_logs(argv[3]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bet_fuzz_seeds: %s\n", error.what());
     return 1;

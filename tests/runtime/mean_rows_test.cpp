@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "bet/model.h"
@@ -18,6 +21,7 @@ using test::Matrix;
 using test::Pair;
 using test::ToyOptions;
 
+using Neighbours = std::map<std::string, std::set<std::string>>;
 using NamedPairs = std::vector<std::pair<std::string, std::string>>;
 
 // Two new users with two known items each, one of which they share; a new item with two known
@@ -43,9 +47,9 @@ std::vector<NewInteraction> views_of(const NamedPairs& pairs) {
 }
 
 // The items of each user, as sets of names.
-std::map<std::string, std::set<std::string>> lists_after(const Pair& pair,
+Neighbours lists_after(const Pair& pair,
                                                          const NamedPairs& added) {
-  std::map<std::string, std::set<std::string>> lists;
+  Neighbours lists;
   for (std::size_t user = 0; user < pair.users().size(); ++user) {
     lists[pair.users()[user]] = pair.seen(user);
   }
@@ -112,6 +116,26 @@ std::vector<float> as_stored(const std::vector<double>& row, const RowForm& form
   return whole;
 }
 
+double length_of_row(const std::vector<double>& row) { return std::sqrt(test::dot(row, row)); }
+
+// The mean length of the rows whose number of neighbours has as many binary digits as that of the
+// new one, or the nearest number of them, fewer first.
+double typical_length(const NamedRows::Side& side, Neighbours& neighbours, const std::string& name) {
+  const auto digits = [&](const std::string& of) {
+    int count = 0;
+    for (std::size_t degree = neighbours[of].size(); degree > 0; degree /= 2) ++count;
+    return count;
+  };
+  std::map<std::pair<int, bool>, std::vector<double>> by_distance;
+  for (const auto& [other, row] : side) {
+    const double length = length_of_row({row.begin(), row.end()});
+    const int more = digits(other) - digits(name);
+    if (length > 0) by_distance[{std::abs(more), more > 0}].push_back(length);
+  }
+  const std::vector<double>& nearest = by_distance.begin()->second;
+  return std::accumulate(nearest.begin(), nearest.end(), 0.0) / static_cast<double>(nearest.size());
+}
+
 void expect_row(std::vector<float> found, std::vector<float> expected) {
   const std::size_t size = std::max(found.size(), expected.size());
   found.resize(size);
@@ -132,18 +156,26 @@ class MeanRows : public testing::TestWithParam<ToyOptions> {
 
 TEST_P(MeanRows, NewUsersAndItemsAreMeansOfWhatTheFileHas) {
   const FileHeader header = GetParam().header();
-  std::map<std::string, std::set<std::string>> items_of = lists_after(pair_, added_);
-  std::map<std::string, std::set<std::string>> users_of;
+  Neighbours items_of = lists_after(pair_, added_);
+  Neighbours users_of;
   for (const auto& [user, items] : items_of) {
     for (const std::string& item : items) users_of[item].insert(user);
   }
   const bool is_ncf = !pair_.has_vectors();
-  // With ncf of each neighbour the mean of its neighbours that the file has.
-  const auto expected = [&](const std::set<std::string>& neighbours, auto& next,
+  // Of a new one with these neighbours; `next` are the neighbours of those.
+  const auto expected = [&](const std::string& name, Neighbours& neighbours, Neighbours& next,
                             const NamedRows::Side& of_neighbours, const NamedRows::Side& own) {
-    if (!is_ncf) return mean_of(rows_of(of_neighbours, neighbours));
+    if (!is_ncf) {
+      std::vector<double> mean = mean_of(rows_of(of_neighbours, neighbours[name]));
+      const double length = length_of_row(mean);
+      if (length == 0) return mean;
+      const double wanted = typical_length(own, neighbours, name);
+      for (double& value : mean) value *= wanted / length;
+      return mean;
+    }
+    // Of each neighbour the mean of its neighbours that the file has.
     Matrix means;
-    for (const std::string& one : neighbours) {
+    for (const std::string& one : neighbours[name]) {
       if (!of_neighbours.contains(one)) continue;
       const Matrix rows = rows_of(own, next[one]);
       if (!rows.empty()) means.push_back(mean_of(rows));
@@ -152,13 +184,13 @@ TEST_P(MeanRows, NewUsersAndItemsAreMeansOfWhatTheFileHas) {
   };
   for (const std::string user : {"new a", "new b", "lonely"}) {
     const std::vector<double> mean =
-        expected(items_of[user], users_of, rows_before_.items, rows_before_.users);
+        expected(user, items_of, users_of, rows_before_.items, rows_before_.users);
     EXPECT_EQ(mean.empty(), user == "lonely" || (is_ncf && !GetParam().interactions)) << user;
     expect_row(rows_after_.users.at(user), as_stored(mean, header.user_form()));
   }
   for (const std::string item : {"fresh 1", "fresh 2"}) {
     const std::vector<double> mean =
-        expected(users_of[item], items_of, rows_before_.users, rows_before_.items);
+        expected(item, users_of, items_of, rows_before_.users, rows_before_.items);
     expect_row(rows_after_.items.at(item), as_stored(mean, header.item_form()));
   }
 }

@@ -41,7 +41,7 @@ TEST(ServedModel, TakesUpAGoodFileAndRefusesABadOne) {
   const std::string second = test::served_toy_bytes(2);
   const std::string path = folder.write("m.bet", first);
   Reloads reloads;
-  ServedModel served({path, {}}, [&](const std::string& error) { reloads.add(error); });
+  ServedModel served({path, {}}, {[&](const std::string& error) { reloads.add(error); }});
   const std::shared_ptr<const ModelWithLists> before = served.current();
   const auto scores = [](const ModelWithLists& loaded) {
     return loaded.model->user_vector(loaded.model->user_id(2));
@@ -69,7 +69,7 @@ TEST(ServedModel, MustBeGoodToBeginWith) {
   const test::TempFolder folder;
   const std::string path = folder.write("m.bet", "no model");
   const auto open = [](const std::string& name) {
-    ServedModel({name, {}}, [](const std::string&) {});
+    ServedModel({name, {}}, {[](const std::string&) {}});
   };
   EXPECT_TRUE(test::error_of([&] { open(path); }).starts_with(path + ": "));
   EXPECT_TRUE(test::error_of([&] { open(folder.path()); }).starts_with(folder.path().string()));
@@ -81,7 +81,7 @@ TEST(ServedModel, ReadsItsListsWithTheModel) {
   const std::string list = folder.write("list", "item 676\r\n\nwhat\nitem 514\nitem 676");
   Reloads reloads;
   ServedModel served({path, {{"some", list}}},
-                     [&](const std::string& error) { reloads.add(error); });
+                     {[&](const std::string& error) { reloads.add(error); }});
   const auto before = served.current();
   EXPECT_EQ(before->lists.at("some").size(), 2U);
   folder.write("list", "item 595\n");
