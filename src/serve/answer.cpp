@@ -30,6 +30,10 @@ std::vector<ScoredItem> popular_for_missing(const Model& model, std::size_t k, I
   return model.popular_items(k, filter);
 }
 
+Json popular_answer(const Model& model, std::size_t k) {
+  return {{"items", items_json(model.popular_items(k))}};
+}
+
 Json user_answer(std::string_view user, const std::vector<ScoredItem>& items) {
   return answer_json("user", std::string(user), items);
 }

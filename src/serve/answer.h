@@ -57,6 +57,8 @@ nlohmann::ordered_json entry_of(const std::string& key, const std::string& id,
     return {{key, id}, {"error", error.what()}};
   }
 }
+// {"items": [{"item": .., "score": the number of users who have it}, ..]}
+nlohmann::ordered_json popular_answer(const Model& model, std::size_t k);
 
 // The popular items that the filter allows; its min_score, which is for other scores, is not used.
 std::vector<ScoredItem> popular_for_missing(const Model& model, std::size_t k, ItemFilter filter);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "serve/answer.h"
+#include "serve/answer_titles.h"
 #include "serve/id_lines.h"
 #include "serve/result_file.h"
 
@@ -32,7 +33,8 @@ void append_number(std::string& line, Number number) {
   line.append(digits.data(), error == std::errc() ? end : digits.data());
 }
 
-std::string csv_lines(std::string_view user, const std::vector<ScoredItem>& items) {
+std::string csv_lines(std::string_view user, const std::vector<ScoredItem>& items,
+                      const Titles* titles) {
   std::string lines;
   for (std::size_t i = 0; i < items.size(); ++i) {
     append_field(lines, user);
@@ -42,6 +44,10 @@ std::string csv_lines(std::string_view user, const std::vector<ScoredItem>& item
     append_field(lines, items[i].item);
     lines += ',';
     append_number(lines, items[i].score);
+    if (titles != nullptr) {
+      lines += ',';
+      append_field(lines, titles->of(items[i].item));
+    }
     lines += '\n';
   }
   return lines;
@@ -87,18 +93,22 @@ BulkResult recommend_in_bulk(const ModelWithLists& served, const BulkOptions& op
   const AnswerFilter filter(options.answer, served);
   const std::size_t k = options.answer.k;
   ResultFile file(options.out);
-  if (csv) file.write("user,rank,item,score\n");
+  const Titles* const titles = served.titles.get();
+  if (csv)
+    file.write(titles == nullptr ? "user,rank,item,score\n" : "user,rank,item,score,title\n");
 
   const auto known_lines = [&](std::string_view user, const std::vector<ScoredItem>& items) {
-    return csv ? csv_lines(user, items) : json_text(user_answer(user, items)) + "\n";
+    return csv ? csv_lines(user, items, titles)
+               : json_text(with_titles(user_answer(user, items), titles)) + "\n";
   };
   const auto unknown_lines = [&](std::string_view user) {
     if (csv && options.answer.missing == Missing::kPopular) {
-      return csv_lines(user, popular_for_missing(model, k, filter.get()));
+      return csv_lines(user, popular_for_missing(model, k, filter.get()), titles);
     }
     if (csv) return std::string();
-    return json_text(
-               batch_entry(model, std::string(user), k, filter.get(), options.answer.missing)) +
+    return json_text(with_titles(
+               batch_entry(model, std::string(user), k, filter.get(), options.answer.missing),
+               titles)) +
            "\n";
   };
 

@@ -10,8 +10,9 @@ namespace bet {
 
 // Recommendations for many users, written to one file.
 struct BulkOptions {
-  // Ends with .csv (a line "user,rank,item,score" for each item, after a header) or .jsonl (a line
-  // for each user, as answer.h has it), and .zst after it for compression.
+  // Ends with .csv (a line "user,rank,item,score" for each item, after a header, and "title" behind
+  // it where there are titles) or .jsonl (a line for each user, as answer.h and answer_titles.h
+  // have it), and .zst after it for compression.
   std::string out;
   std::string users_file;  // one id a line; empty: all users, in the order of the model file
   // The users of that list that are answered: from .. to - 1, counted from 0.

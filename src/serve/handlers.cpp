@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "serve/answer.h"
 #include "serve/answer_options.h"
+#include "serve/answer_titles.h"
 #include "serve/arguments.h"
+#include "serve/item_search.h"
 #include "serve/live_answer.h"
 #include "serve/model_json.h"
 #include "serve/openapi.h"
@@ -34,6 +36,11 @@ HttpResponse json_response(const Json& json) {
   HttpResponse response;
   response.body = json_text(json) + "\n";
   return response;
+}
+
+// The same for an answer with items: their titles stand beside them.
+HttpResponse items_response(const Context& context, Json json) {
+  return json_response(with_titles(std::move(json), context.served.titles.get()));
 }
 
 using Type = Parameter::Type;
@@ -91,7 +98,7 @@ HttpResponse batch(const Context& context, std::string_view what,
     }
     answers.push_back(entry(id));
   }
-  return json_response({{"answers", std::move(answers)}});
+  return items_response(context, {{"answers", std::move(answers)}});
 }
 
 constexpr std::array kGetRecommend = {kUser,    kK,        kOnly,        kOnlyList,
@@ -100,7 +107,8 @@ HttpResponse get_recommend(const Context& context) {
   const Arguments arguments = Arguments::of_query(context.request.query, kGetRecommend);
   const AnswerOptions options = answer_options(arguments);
   const AnswerFilter filter(options, context.served);
-  return json_response(live_user_answer(context.served, arguments.text("user"), options, filter));
+  return items_response(
+      context, live_user_answer(context.served, arguments.text("user"), options, filter));
 }
 
 constexpr std::array kPostRecommend = {kUsers,   kGiven,    kK,           kOnly,   kOnlyList,
@@ -115,8 +123,8 @@ HttpResponse post_recommend(const Context& context) {
   const AnswerOptions options = answer_options(arguments);
   const AnswerFilter filter(options, context.served);
   if (!items.empty()) {
-    return json_response(
-        items_answer(context.model(), items, options.k, filter.get(), options.missing));
+    return items_response(
+        context, items_answer(context.model(), items, options.k, filter.get(), options.missing));
   }
   return batch(context, "users", users, [&](const std::string& user) {
     return live_batch_entry(context.served, user, options, filter);
@@ -128,8 +136,8 @@ HttpResponse get_similar(const Context& context) {
   const Arguments arguments = Arguments::of_query(context.request.query, kGetSimilar);
   const AnswerOptions options = answer_options(arguments);
   const AnswerFilter filter(options, context.served);
-  return json_response(
-      similar_answer(context.model(), arguments.text("item"), options.k, filter.get()));
+  return items_response(
+      context, similar_answer(context.model(), arguments.text("item"), options.k, filter.get()));
 }
 
 constexpr Parameter kItems = {"items", Type::kTexts, kMaxBatch, true, "items in the model file"};
@@ -149,8 +157,8 @@ HttpResponse get_score(const Context& context) {
   const Arguments arguments = Arguments::of_query(context.request.query, kGetScore);
   const std::string user = arguments.text("user");
   const std::string item = arguments.text("item");
-  return json_response(
-      {{"user", user}, {"item", item}, {"score", context.model().score(user, item)}});
+  return items_response(
+      context, {{"user", user}, {"item", item}, {"score", context.model().score(user, item)}});
 }
 
 constexpr std::array<Parameter, 2> kPostScore = {
@@ -158,8 +166,8 @@ constexpr std::array<Parameter, 2> kPostScore = {
 HttpResponse post_score(const Context& context) {
   Arguments::of_query(context.request.query, {});
   const Arguments arguments = Arguments::of_body(context.request.body, kPostScore);
-  return json_response(
-      scores_answer(context.model(), arguments.text("user"), arguments.texts("items")));
+  return items_response(
+      context, scores_answer(context.model(), arguments.text("user"), arguments.texts("items")));
 }
 
 constexpr std::array kGetSeen = {kUser};
@@ -167,7 +175,7 @@ HttpResponse get_seen(const Context& context) {
   const std::string user = Arguments::of_query(context.request.query, kGetSeen).text("user");
   Json items = Json::array();
   for (std::string& item : live_seen_items(context.served, user)) items.push_back(std::move(item));
-  return json_response({{"user", user}, {"items", std::move(items)}});
+  return items_response(context, {{"user", user}, {"items", std::move(items)}});
 }
 
 bool is_json(std::string_view content_type) {
@@ -235,9 +243,30 @@ HttpResponse get_users(const Context& context) {
   return json_response({{"users", std::move(users)}, {"total", total}});
 }
 
+constexpr std::array kGetPopular = {kK};
+HttpResponse get_popular(const Context& context) {
+  const Arguments arguments = Arguments::of_query(context.request.query, kGetPopular);
+  const AnswerOptions options = answer_options(arguments);
+  return items_response(context, popular_answer(context.model(), options.k));
+}
+
+constexpr std::array<Parameter, 2> kGetItems = {
+    {{"q", Type::kText, 0, false, "words of a title, or how an id begins"},
+     {"limit", Type::kInteger, kMaxListLength, false, "how many items; 20"}}};
+HttpResponse get_items(const Context& context) {
+  const Arguments arguments = Arguments::of_query(context.request.query, kGetItems);
+  const FoundItems found = find_items(context.model(), context.served.titles.get(),
+                                      arguments.text("q"), arguments.integer("limit").value_or(20));
+  Json items = Json::array();
+  for (const std::string_view item : found.items) items.push_back({{"item", std::string(item)}});
+  return items_response(context, {{"items", std::move(items)}, {"total", found.total}});
+}
+
 HttpResponse get_model(const Context& context) {
   Arguments::of_query(context.request.query, {});
-  return json_response(model_json(context.model()));
+  Json json = model_json(context.model());
+  if (context.served.titles != nullptr) json["titles"] = context.served.items_with_title;
+  return json_response(json);
 }
 
 HttpResponse get_healthz(const Context& context) {
@@ -284,7 +313,7 @@ struct Route {
   bool needs_events = false;
 };
 
-constexpr std::array<Route, 11> kRoutes = {{
+constexpr std::array<Route, 13> kRoutes = {{
     {"/", true, {get_page, "a page to explore the model", {}, "text/html"}, {}},
     {"/recommend",
      false,
@@ -309,6 +338,8 @@ constexpr std::array<Route, 11> kRoutes = {{
      {post_events, "a user has some more items", kPostEvents, "AddedEvents"},
      true},
     {"/users", false, {get_users, "the users of the file", kGetUsers, "Users"}, {}},
+    {"/items", false, {get_items, "items by title or id", kGetItems, "Items"}, {}},
+    {"/popular", false, {get_popular, "what most users have", kGetPopular, "PopularItems"}, {}},
     {"/model", false, {get_model, "what the model file is", {}, "Object"}, {}},
     {"/healthz", true, {get_healthz, "whether the server answers", {}, "Health"}, {}},
     {"/metrics", true, {get_metrics, "counters for Prometheus", {}, "text/plain"}, {}},

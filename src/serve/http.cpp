@@ -23,6 +23,7 @@ namespace {
 struct HttpCommand {
   std::string model;
   std::vector<std::string> lists;  // "NAME=FILE"
+  std::string titles;              // a file; empty: there are none
   std::string token_file;          // empty: there is no token
   std::string log = "text";
   HttpOptions http;
@@ -37,6 +38,10 @@ std::string described(const std::string& path, const ModelWithLists& served) {
                              " items, ", model.summary().file_bytes, " bytes)");
   for (const auto& [name, set] : served.lists) {
     text += str_cat(", list ", in_quotes(name), " (", set.size(), " items)");
+  }
+  if (served.titles != nullptr) {
+    text += str_cat(", titles of ", served.items_with_title, " items (",
+                    served.titles->size() - served.items_with_title, " of unknown ones)");
   }
   return text;
 }
@@ -87,7 +92,7 @@ void serve(const HttpCommand& command) {
   const std::string path = model_path(command.model);
   std::optional<EventLog> events;
   if (command.allow_updates) open_events(command.model, path, events, log);
-  ServedModel model({path, list_files(command.lists)},
+  ServedModel model({path, list_files(command.lists), command.titles},
                     {[&](const std::string& error) {
                        metrics.count_reload(error.empty());
                        log.add(error.empty() ? "reloaded " + described(path, *model.current())
@@ -139,6 +144,9 @@ void add_http(CLI::App& app) {
                   "NAME=FILE: a list of items, one id a line, for only_list=NAME; repeatable; "
                   "SIGHUP reloads it")
       ->allow_extra_args(false);
+  command.add_option("--titles", options->titles,
+                     "titles of items to show beside their ids: CSV or TSV with columns id and "
+                     "title; SIGHUP reloads it");
   command.add_flag("--allow-updates", options->allow_updates,
                    "take new users, items and interactions (POST /events): into MODEL.events, and "
                    "from there into MODEL");

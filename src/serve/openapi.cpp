@@ -56,7 +56,7 @@ Json schemas() {
   return Json::parse(R"({
     "Error": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}},
     "ScoredItem": {"type": "object", "required": ["item", "score"],
-      "properties": {"item": {"type": "string"}, "score": {"type": "number"}}},
+      "properties": {"item": {"type": "string"}, "title": {"type": "string"}, "score": {"type": "number"}}},
     "UserAnswer": {"type": "object", "required": ["user", "items"], "properties": {
       "user": {"type": "string"}, "popular": {"type": "boolean"},
       "items": {"type": "array", "items": {"$ref": "#/components/schemas/ScoredItem"}}}},
@@ -68,11 +68,12 @@ Json schemas() {
             {"type": "object", "required": ["user", "error"],
              "properties": {"user": {"type": "string"}, "error": {"type": "string"}}}]}},
         "given": {"type": "array", "items": {"type": "string"}},
+        "given_titles": {"type": "array", "items": {"type": "string", "nullable": true}},
         "popular": {"type": "boolean"},
         "items": {"type": "array", "items": {"$ref": "#/components/schemas/ScoredItem"}},
         "unknown": {"type": "array", "items": {"type": "string"}}}},
     "SimilarItems": {"type": "object", "required": ["item", "items"], "properties": {
-      "item": {"type": "string"},
+      "item": {"type": "string"}, "title": {"type": "string"},
       "items": {"type": "array", "items": {"$ref": "#/components/schemas/ScoredItem"}}}},
     "SimilarBatch": {"type": "object", "required": ["answers"], "properties": {
       "answers": {"type": "array", "description": "in the order of the items; an unknown item has an error",
@@ -80,18 +81,27 @@ Json schemas() {
           {"type": "object", "required": ["item", "error"],
            "properties": {"item": {"type": "string"}, "error": {"type": "string"}}}]}}}},
     "Score": {"type": "object", "required": ["user", "item", "score"], "properties": {
-      "user": {"type": "string"}, "item": {"type": "string"}, "score": {"type": "number"}}},
+      "user": {"type": "string"}, "item": {"type": "string"}, "title": {"type": "string"},
+      "score": {"type": "number"}}},
     "Scores": {"type": "object", "required": ["user", "items"], "properties": {
       "user": {"type": "string"},
       "items": {"type": "array", "items": {"$ref": "#/components/schemas/ScoredItem"}},
       "unknown": {"type": "array", "items": {"type": "string"}}}},
     "SeenItems": {"type": "object", "required": ["user", "items"], "properties": {
-      "user": {"type": "string"}, "items": {"type": "array", "items": {"type": "string"}}}},
+      "user": {"type": "string"}, "items": {"type": "array", "items": {"type": "string"}},
+      "titles": {"type": "array", "items": {"type": "string", "nullable": true}}}},
     "AddedEvents": {"type": "object", "required": ["user", "added", "known"], "properties": {
       "user": {"type": "string"}, "added": {"type": "integer"}, "known": {"type": "integer"}}},
     "Events": {"type": "object", "required": ["events", "waiting", "log_bytes", "compactions", "refused"],
       "properties": {"events": {"type": "integer"}, "waiting": {"type": "integer"},
         "log_bytes": {"type": "integer"}, "compactions": {"type": "integer"}, "refused": {"type": "string"}}},
+    "Items": {"type": "object", "required": ["items", "total"], "properties": {
+      "items": {"type": "array", "items": {"type": "object", "required": ["item"],
+        "properties": {"item": {"type": "string"}, "title": {"type": "string"}}}},
+      "total": {"type": "integer"}}},
+    "PopularItems": {"type": "object", "required": ["items"], "properties": {
+      "items": {"type": "array", "description": "the score is the number of users",
+        "items": {"$ref": "#/components/schemas/ScoredItem"}}}},
     "Users": {"type": "object", "required": ["users", "total"], "properties": {
       "users": {"type": "array", "items": {"type": "string"}}, "total": {"type": "integer"}}},
     "Health": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "runtime/load_model_file.h"
 #include "serve/answer.h"
 #include "serve/answer_options.h"
+#include "serve/answer_titles.h"
 #include "serve/bulk_recommend.h"
 #include "serve/commands.h"
 #include "serve/id_lines.h"
@@ -23,6 +23,7 @@ struct RecommendCommand {
   std::string similar_to;
   std::vector<std::string> only;
   std::string only_file;
+  std::string titles;
   std::string missing = "error";
   bool all = false;
   BulkOptions bulk;
@@ -39,8 +40,9 @@ void print(const nlohmann::ordered_json& answer) {
     std::fprintf(stderr, "bet-serve: popular items; the scores are numbers of users\n");
   }
   for (const auto& item : answer["items"]) {
-    std::printf("%-24s %.4f\n", item["item"].get<std::string>().c_str(),
-                item["score"].get<double>());
+    const std::string title = item.value("title", "");
+    std::printf("%-24s %.4f%s%s\n", item["item"].get<std::string>().c_str(),
+                item["score"].get<double>(), title.empty() ? "" : "  ", title.c_str());
   }
 }
 
@@ -62,7 +64,7 @@ void recommend(const RecommendCommand& command) {
   BET_CHECK(is_bulk || (command.bulk.from == 0 && !command.bulk.to && command.bulk.threads == 0),
             "--from, --to and --threads go with --all and --users");
   BET_CHECK(command.only.empty() || command.only_file.empty(), "give either --only or --only-file");
-  const ModelWithLists served{load_model_file(model_path(command.model)), {}};
+  const ModelWithLists served = load_with_lists({model_path(command.model), {}, command.titles});
   const Model& model = *served.model;
   AnswerOptions options = command.answer;
   if (!command.only.empty() || !command.only_file.empty()) {
@@ -83,6 +85,7 @@ void recommend(const RecommendCommand& command) {
   } else {
     answer = similar_answer(model, command.similar_to, options.k, filter.get());
   }
+  answer = with_titles(std::move(answer), served.titles.get());
   if (command.json) {
     std::puts(json_text(answer).c_str());
   } else {
@@ -100,6 +103,9 @@ void add_recommend(CLI::App& app) {
   command.add_option("--items", options->items, "items that a user who is not in the file has");
   command.add_option("--similar-to", options->similar_to,
                      "an item, to get the items most similar to it");
+  command.add_option("--titles", options->titles,
+                     "titles of items to print beside their ids: CSV or TSV with columns id and "
+                     "title");
   command.add_option("-k", options->answer.k, "how many items to print")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

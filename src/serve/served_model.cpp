@@ -28,6 +28,10 @@ ModelWithLists with_lists(std::shared_ptr<const Model> model, const ModelFiles& 
     const std::vector<std::string_view> items(lines.begin(), lines.end());
     loaded.lists.emplace(name, loaded.model->item_set(items, Model::Use::kOften));
   }
+  if (!files.titles.empty()) {
+    loaded.titles = std::make_shared<const Titles>(Titles::read(files.titles));
+    loaded.items_with_title = loaded.titles->count_known(*loaded.model);
+  }
   return loaded;
 }
 

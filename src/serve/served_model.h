@@ -12,28 +12,32 @@
 
 #include "bet/model.h"
 #include "serve/event_log.h"
+#include "serve/titles.h"
 
 namespace bet {
 
-// A model, and its lists of items by their names.
+// A model, its lists of items by their names, and the titles of its items.
 struct ModelWithLists {
   std::shared_ptr<const Model> model;
   std::map<std::string, ItemSet, std::less<>> lists;
   const EventLog* events = nullptr;  // events that the model may not have yet; null: there are none
+  std::shared_ptr<const Titles> titles = nullptr;  // null: none were given. Later models share them
+  std::size_t items_with_title = 0;
 };
 
-// The files of a model and of its lists (id_lines.h).
+// The files of a model, of its lists (id_lines.h) and of titles.
 struct ModelFiles {
   std::string model;
   std::map<std::string, std::string> lists;  // path by name
+  std::string titles = {};                   // empty: there are none
 };
 
 // Throws Error, with the path, if one cannot be read.
 ModelWithLists load_with_lists(const ModelFiles& files);
 
 // The model that is served. It is read into memory, so that its file may be replaced or overwritten
-// at any time, and can be reloaded, with its lists. Requests hold the model that they began with
-// (shared_ptr: owned by them and by this). Any thread may call anything.
+// at any time, and can be reloaded, with its lists and titles. Requests hold the model that they
+// began with (shared_ptr: owned by them and by this). Any thread may call anything.
 //
 // With a log of events the model is that of the file with all events of the log (update_model). New
 // ones are added on another thread, which takes at most a quarter of its time for that; until then
@@ -59,7 +63,7 @@ class ServedModel {
   std::shared_ptr<const ModelWithLists> current() const;
 
   // Reads the files again on another thread; returns at once. If one cannot be served, the current
-  // model and lists stay. A call during a reload starts another one after it.
+  // model, lists and titles stay. A call during a reload starts another one after it.
   void reload_soon();
   // There are new events in the log.
   void add_events_soon();

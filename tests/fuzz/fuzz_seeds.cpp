@@ -74,9 +74,11 @@ void write_requests(const std::filesystem::path& folder) {
        {"/", "/recommend?user=zo%C3%AB+%26%2B%25&k=3", "/recommend?user=%ff%01&include_seen=1",
         "/similar?item=item+0&k=2", "/score?user=%ff%01&item=item+0", "/openapi.json",
         "/recommend?user=nobody&missing=popular", "/seen?user=%ff%01", "/users?prefix=u&limit=2",
-        "/model", "/healthz", "/metrics", "/recommend?user=nobody"}) {
+        "/items?q=item&limit=2", "/popular?k=2", "/model", "/healthz", "/metrics",
+        "/recommend?user=nobody"}) {
     write("GET " + std::string(target), "");
   }
+  write("movieId,title,year\n1,\"a \"\"b\"\", c\",1\n2,\xc3\x89\n", "");
   write("POST /recommend",
         R"({"users": ["\u007fx", "zo\u00eb &+%"], "k": 3, "include_seen": true})");
   write("POST /recommend", R"({"items": ["item 0"], "k": 2})");

@@ -1,6 +1,7 @@
 // Arbitrary bytes as the input of a client (libFuzzer; tools/fuzz.sh runs it), for parser and
 // handlers on a small model. The first byte chooses the size of the pieces in which they arrive.
-// Every request must get a valid status and body, whatever the pieces.
+// Every request must get a valid status and body, whatever the pieces. The same bytes are read as a
+// file of titles, too.
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -59,10 +60,22 @@ std::string conversation(const bet::test::ServedToy& toy, std::string_view bytes
   return said;
 }
 
+void check_titles(std::string_view bytes) {
+  try {
+    const bet::Titles titles = bet::Titles::parse(bytes, "titles");
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+      need(!titles.title(i).empty(), "an empty title");
+      need(titles.of(titles.item(i)) == titles.title(i), "another title");
+    }
+  } catch (const bet::Error&) {  // no such file
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const bet::test::ServedToy toy;
+  check_titles({reinterpret_cast<const char*>(data), size});
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::string whole = conversation(toy, bytes, bytes.size() + 1);

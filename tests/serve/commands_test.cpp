@@ -271,6 +271,39 @@ TEST_F(Commands, RecommendFilters) {
             "bet-serve: give either --only or --only-file\n");
 }
 
+TEST_F(Commands, RecommendPrintsTitles) {
+  const std::string path = folder_.write("m.bet", test::served_toy_bytes());
+  const Model model = Model::open(path);
+  const std::string user(model.user_id(2));
+  const std::string item(model.recommend(user, 1)[0].item);
+  const std::string titles = folder_.write("t.csv", "id,title\n" + item + ",\"A, b\"\n");
+  std::vector<std::string> line = {"recommend", path, "--user", user, "-k", "1"};
+  const std::string plain = output(line);
+  line.insert(line.end(), {"--titles", titles});
+  EXPECT_EQ(output(line), plain.substr(0, plain.size() - 1) + "  A, b\n");
+  line.emplace_back("--json");
+  EXPECT_EQ(Json::parse(output(line))["items"][0]["title"], "A, b");
+  const std::string all = folder_ / "all.csv";
+  output({"recommend", path, "--all", "-k", "1", "--out", all, "--titles", titles});
+  const std::string text = test::read_file(all);
+  EXPECT_TRUE(text.starts_with("user,rank,item,score,title\n")) << text;
+  EXPECT_NE(text.find(",\"A, b\"\n"), std::string::npos) << text;
+  const std::string lines = folder_ / "all.jsonl";
+  output({"recommend", path, "--all", "-k", "1", "--out", lines, "--titles", titles});
+  EXPECT_NE(test::read_file(lines).find("\"title\":\"A, b\""), std::string::npos);
+}
+
+TEST_F(Commands, HttpReadsTitlesAndCountsUnknownOnes) {
+  const std::string path = folder_.write("m.bet", test::served_toy_bytes());
+  const std::string titles = folder_.write("t.tsv", "item 0\tZero\nwhat\tNothing\n");
+  const test::ServerProcess server({path, "--port", "0", "--titles", titles});
+  test::RawClient client(server.address());
+  EXPECT_EQ(client.get("/items?q=zero").body,
+            "{\"items\":[{\"item\":\"item 0\",\"title\":\"Zero\"}],\"total\":1}\n");
+  EXPECT_NE(server.said().find(", titles of 1 items (1 of unknown ones)"), std::string::npos)
+      << server.said();
+}
+
 TEST_F(Commands, HttpReadsNamedLists) {
   const std::string path = folder_.write("m.bet", test::served_toy_bytes());
   const std::string list = folder_.write("list", "item 514\nitem 676\nwhat\n");

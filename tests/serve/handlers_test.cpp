@@ -273,8 +273,9 @@ TEST(Handlers, ATokenIsNeededOnEveryPathButHealthz) {
     }
     return response.status;
   };
-  for (const char* const path : {"/", "/recommend", "/similar", "/score", "/seen", "/users",
-                                 "/model", "/metrics", "/openapi.json", "/nothing"}) {
+  for (const char* const path :
+       {"/", "/recommend", "/similar", "/score", "/seen", "/users", "/items", "/popular", "/model",
+        "/metrics", "/openapi.json", "/nothing"}) {
     EXPECT_EQ(ask(path, ""), 401) << path;
     EXPECT_EQ(ask(path, "Bearer 0123456789abcdeF"), 401) << path;
     EXPECT_NE(ask(path, "Bearer 0123456789abcdef"), 401) << path;
@@ -286,7 +287,8 @@ TEST(Handlers, ATokenIsNeededOnEveryPathButHealthz) {
 // The description and the handlers must not drift apart: every documented operation is called with
 // what it documents, and its answer has the keys that are documented.
 TEST(OpenApi, IsWhatTheHandlersTakeAndAnswer) {
-  const ServedToy toy;
+  ServedToy toy;
+  toy.set_titles(std::string(toy.model().item_id(1)) + ",a title\n");
   const Json api = Json::parse(toy.get("/openapi.json").body);
   EXPECT_EQ(api["openapi"], "3.0.3");
   const std::string user(toy.model().user_id(2));
@@ -303,7 +305,8 @@ TEST(OpenApi, IsWhatTheHandlersTakeAndAnswer) {
                        {"min_score", 0.5},
                        {"include_seen", true},
                        {"missing", "popular"},
-                       {"prefix", "u"}};
+                       {"prefix", "u"},
+                       {"q", "item"}};
   // What can be asked for, with only the needed parameters and `name`.
   const auto is_needed = [](const Json& names, const std::string& name) {
     return std::find(names.begin(), names.end(), Json(name)) != names.end();
@@ -375,6 +378,77 @@ TEST(OpenApi, IsWhatTheHandlersTakeAndAnswer) {
       << "other paths than " << paths;
 }
 
+TEST(Handlers, TitlesStandBesideIdsInEveryAnswer) {
+  ServedToy toy;
+  std::string text;
+  for (std::uint32_t row = 0; row < toy.model().num_items(); ++row) {
+    text += std::string(toy.model().item_id(row)) + ",Film " + std::to_string(row) + "\n";
+  }
+  std::string user;
+  for (std::uint32_t row = 0; row < toy.model().num_users(); ++row) {
+    const std::string_view other = toy.model().user_id(row);
+    if (other.starts_with('u') && !toy.model().seen_items(other).empty()) user = other;
+  }
+  const std::string item(toy.model().item_id(1));
+  const std::string escaped = "item%20" + item.substr(5);
+  struct Question {
+    std::string path, query, body;
+    std::size_t titles;  // in its answer
+  };
+  const std::size_t seen = toy.model().seen_items(user).size();
+  const Question questions[] = {
+      {"/recommend", "user=" + user + "&k=3", "", 3},
+      {"/recommend", "user=nobody&missing=popular&k=3", "", 3},
+      {"/recommend", "", line({{"users", {user, "nobody"}}, {"k", 2}}), 2},
+      {"/recommend", "", line({{"items", {item, "what"}}, {"k", 2}}), 3},
+      {"/similar", "item=" + escaped + "&k=2", "", 3},
+      {"/similar", "", line({{"items", {item, "what"}}, {"k", 2}}), 3},
+      {"/score", "user=" + user + "&item=" + escaped, "", 1},
+      {"/score", "", line({{"user", user}, {"items", {item}}}), 1},
+      {"/seen", "user=" + user, "", seen},
+      {"/items", "limit=2", "", 2},
+      {"/popular", "k=2", "", 2}};
+  const auto ask = [&](const Question& question) {
+    return toy.ask(question.body.empty() ? "GET" : "POST", question.path, question.query,
+                   question.body);
+  };
+  std::vector<std::string> plain;
+  for (const Question& question : questions) {
+    plain.push_back(ask(question).body);
+    EXPECT_EQ(plain.back().find("title"), std::string::npos) << question.path;
+  }
+  EXPECT_EQ(toy.get("/model").body.find("\"titles\""), std::string::npos);
+  toy.set_titles(text + "what else,Film nobody knows\n");
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const HttpResponse response = ask(questions[i]);
+    ASSERT_EQ(response.status, 200) << response.body;
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = response.body.find("\"Film ", at)) != std::string::npos; ++at) {
+      ++count;
+    }
+    EXPECT_EQ(count, questions[i].titles) << questions[i].path << ' ' << response.body;
+  }
+  EXPECT_EQ(Json::parse(toy.get("/model").body)["titles"], toy.model().num_items());
+  EXPECT_EQ(Json::parse(toy.get("/similar", "item=" + escaped + "&k=1").body)["title"], "Film 1");
+  EXPECT_EQ(toy.get("/items", "q=FILM+1&limit=1").body,
+            line({{"items", {{{"item", item}, {"title", "Film 1"}}}},
+                  {"total", Json::parse(toy.get("/items", "q=film+1").body)["total"]}}));
+}
+
+TEST(Handlers, ItemsByIdAndPopularOnes) {
+  const ServedToy toy;
+  const std::string item(toy.model().item_id(1));
+  const HttpResponse one = toy.get("/items", "q=item%20" + item.substr(5));
+  EXPECT_EQ(Json::parse(one.body)["items"][0], Json({{"item", item}}));
+  const Json all = Json::parse(toy.get("/items").body);
+  EXPECT_EQ(all["total"], toy.model().num_items());
+  EXPECT_EQ(Json::parse(toy.get("/items", "q=what").body),
+            Json({{"items", Json::array()}, {"total", 0}}));
+  expect_error(toy.get("/items", "limit=0"), 400, "limit is 0, not 1 to 1000");
+  EXPECT_EQ(toy.get("/popular", "k=2").body,
+            line({{"items", user_answer("x", toy.model().popular_items(2))["items"]}}));
+}
+
 TEST(Handlers, UsersByPrefix) {
   const ServedToy toy;
   const Json some = Json::parse(toy.get("/users", "prefix=u&limit=2").body);
@@ -424,8 +498,8 @@ TEST(Handlers, NameWhatIsWrong) {
                "include_seen is '2', not 0 or 1");
   expect_error(
       toy.get("/Recommend"), 404,
-      "unknown path '/Recommend'; known paths: / /recommend /similar /score /seen /users /model "
-      "/healthz /metrics /openapi.json");
+      "unknown path '/Recommend'; known paths: / /recommend /similar /score /seen /users /items "
+      "/popular /model /healthz /metrics /openapi.json");
   expect_error(toy.ask("POST", "/recommend", "", "{"), 400,
                "the body is not valid JSON: error at byte 2");
 }
@@ -448,8 +522,9 @@ TEST(Handlers, TheKindOfAnErrorDecidesTheStatus) {
 
 TEST(Handlers, EachRouteKnowsItsMethods) {
   const ServedToy toy;
-  for (const char* const path : {"/", "/recommend", "/similar", "/score", "/seen", "/users",
-                                 "/model", "/healthz", "/metrics", "/openapi.json"}) {
+  for (const char* const path :
+       {"/", "/recommend", "/similar", "/score", "/seen", "/users", "/items", "/popular", "/model",
+        "/healthz", "/metrics", "/openapi.json"}) {
     const std::string name = path;
     const bool takes_post = name == "/recommend" || name == "/similar" || name == "/score";
     const HttpResponse response = toy.ask("DELETE", path, "");
@@ -471,7 +546,8 @@ TEST(Handlers, OnlyTheModelsWorkIsForWorkers) {
   for (const char* const path : {"/", "/healthz", "/metrics", "/openapi.json", "/nothing"}) {
     EXPECT_TRUE(is_quick(path)) << path;
   }
-  for (const char* const path : {"/recommend", "/similar", "/score", "/seen", "/users", "/model"}) {
+  for (const char* const path :
+       {"/recommend", "/similar", "/score", "/seen", "/users", "/items", "/popular", "/model"}) {
     EXPECT_FALSE(is_quick(path)) << path;
   }
 }

@@ -75,6 +75,28 @@ TEST(ServedModel, MustBeGoodToBeginWith) {
   EXPECT_TRUE(test::error_of([&] { open(folder.path()); }).starts_with(folder.path().string()));
 }
 
+TEST(ServedModel, ReadsItsTitlesWithTheModel) {
+  const test::TempFolder folder;
+  const std::string path = folder.write("m.bet", test::served_toy_bytes(1));
+  const std::string titles = folder.write("t.csv", "item 676,One\nwhat,Two\n");
+  Reloads reloads;
+  ServedModel served({path, {}, titles}, [&](const std::string& error) { reloads.add(error); });
+  const auto before = served.current();
+  EXPECT_EQ(before->titles->of("item 676"), "One");
+  EXPECT_EQ(before->items_with_title, 1U);
+  folder.write("t.csv", "item 676,New\nitem 514,Three\n");
+  served.reload_soon();
+  EXPECT_EQ(reloads.next(), "");
+  const auto after = served.current();
+  EXPECT_EQ(after->titles->of("item 676"), "New");
+  EXPECT_EQ(after->items_with_title, 2U);
+  EXPECT_EQ(before->titles->of("item 676"), "One") << "requests keep what they began with";
+  folder.write("t.csv", "item 676\n");
+  served.reload_soon();
+  EXPECT_EQ(reloads.next(), titles + ":1: has 1 columns; the id and title are columns 1 and 2");
+  EXPECT_EQ(served.current(), after);
+}
+
 TEST(ServedModel, ReadsItsListsWithTheModel) {
   const test::TempFolder folder;
   const std::string path = folder.write("m.bet", test::served_toy_bytes(1));

@@ -31,6 +31,12 @@ class ServedToy {
     served_.lists.emplace("both", model().item_set(both, Model::Use::kOften));
   }
 
+  // As a file of titles has them.
+  void set_titles(std::string_view text) {
+    served_.titles = std::make_shared<const Titles>(Titles::parse(text, "titles"));
+    served_.items_with_title = served_.titles->count_known(model());
+  }
+
   const Model& model() const { return *served_.model; }
   const ModelWithLists& served() const { return served_; }
   Metrics& metrics() { return metrics_; }
