@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of the documentation and docs/curve.svg from the committed files in docs/results.
+"""Writes the tables of the documentation, docs/curve.svg and docs/update.svg from the committed files in docs/results.
 
   tools/make_results.py            rewrites what has changed
   tools/make_results.py --check    changes nothing; fails if a document is not what the files give
@@ -12,7 +12,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from results import curve  # noqa: E402
+from results import curve, updates  # noqa: E402
 from results.lines import ROOT  # noqa: E402
 from results.tables import TABLES  # noqa: E402
 
@@ -40,6 +40,7 @@ def main():
     documents = [ROOT / "docs" / "results.md", *sorted((ROOT / "docs" / "studies").glob("*.md"))]
     texts = {path: fill(path, used) for path in documents}
     texts[ROOT / "docs" / "curve.svg"] = curve.svg()
+    texts[ROOT / "docs" / "update.svg"] = updates.svg()
     if unused := TABLES.keys() - used:
         sys.exit(f"tables that no document shows: {', '.join(sorted(unused))}")
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]

@@ -36,18 +36,18 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 
 def svg():
     body = [f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>',
-            _text(24, 30, "Recall@20 on test items against the memory of the embedding table", "title")]
+            svg_text(24, 30, "Recall@20 on test items against the memory of the embedding table", "title")]
     for data, name, left in PANELS:
         body += _panel(data, name, left)
-    body.append(_text(WIDTH / 2, HEIGHT - 14, "LightGCN, budgets of 5, 10 and 20 % of the full table's "
+    body.append(svg_text(WIDTH / 2, HEIGHT - 14, "LightGCN, budgets of 5, 10 and 20 % of the full table's "
                       "parameters; seed 1; docs/results.md", "small", "middle"))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
             f'aria-label="Recall@20 against the memory of the embedding table">\n'
             f"<style>{STYLE}</style>\n" + "\n".join(body) + "\n</svg>\n")
 
 
-def _text(x, y, text, kind="", anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{text}</text>'
+def svg_text(x, y, words, kind="", anchor="start"):
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{words}</text>'
 
 
 def _panel(data, name, left):
@@ -68,14 +68,14 @@ def _panel(data, name, left):
     for index in range(math.ceil(lowest / step), math.floor(highest / step) + 1):
         y = y_of(index * step)
         parts.append(f'<line class="grid" x1="{left}" x2="{left + PANEL_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(_text(left - 8, y + 4, f"{index * step:.2f}", "small", "end"))
+        parts.append(svg_text(left - 8, y + 4, f"{index * step:.2f}", "small", "end"))
     for tick in TICKS_MB:
-        parts.append(_text(x_of(tick * 1e6), BOTTOM + 18, f"{tick} MB", "small", "middle"))
-    parts.append(_text(left, TOP - 8, name))
+        parts.append(svg_text(x_of(tick * 1e6), BOTTOM + 18, f"{tick} MB", "small", "middle"))
+    parts.append(svg_text(left, TOP - 8, name))
     y = y_of(full.recall())
     parts.append(f'<line class="full" x1="{left}" x2="{left + PANEL_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
     full_mb = full.report["used"]["bytes"] / 1e6
-    parts.append(_text(left + PANEL_WIDTH, y - 6, f"full size, {full_mb:.0f} MB: {full.recall():.3f}", "small",
+    parts.append(svg_text(left + PANEL_WIDTH, y - 6, f"full size, {full_mb:.0f} MB: {full.recall():.3f}", "small",
                        "end"))
     for method, label in SERIES:
         found = sorted(select(runs, method=method), key=lambda run: run.report["used"]["bytes"])
@@ -94,4 +94,4 @@ LABEL_SHIFT = {("gowalla", "bet"): -6, ("gowalla", "pep"): 4, ("gowalla", "es"):
 
 def _label(label, end, method, data):
     x, y = end
-    return _text(x + 9, y + 4 + LABEL_SHIFT.get((data, method), 0), label, f"{method}-fill")
+    return svg_text(x + 9, y + 4 + LABEL_SHIFT.get((data, method), 0), label, f"{method}-fill")

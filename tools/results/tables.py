@@ -3,6 +3,7 @@ import statistics
 
 import measure
 import measure_lengths
+from results import updates as update_lines
 from results.lines import Paper, one, read, select, text_file
 
 NAMES = {"gowalla": "Gowalla", "yelp2018": "Yelp2018", "lightgcn": "LightGCN", "ngcf": "NGCF",
@@ -696,7 +697,13 @@ def ciess_weight():
     return table(["λ (`--memory-weight`)", "validation R@20", "test R@20", "commit"], rows, runs, STUDY)
 
 
+def updates():
+    header, rows = update_lines.rows()
+    return table(header, rows, read(update_lines.FILE))
+
+
 TABLES = {
+    "updates": updates,
     "methods-gowalla": lambda: methods("gowalla"),
     "methods-yelp2018": lambda: methods("yelp2018"),
     "own-size": own_size,

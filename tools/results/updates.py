@@ -1,0 +1,94 @@
+"""docs/update.svg and its table: an update against training again and doing nothing (tools/measure_update.py)."""
+from results.curve import svg_text
+from results.lines import read
+
+FILE = "update.jsonl"
+DATA = (("ml-100k", "MovieLens 100k"), ("gowalla", "Gowalla"))
+KINDS = {"lightgcn-graph": "LightGCN, table and graph", "lightgcn-materialised": "LightGCN, vectors without graph",
+         "mf": "MF", "ncf": "NCF"}
+QUESTIONS = (("later", "known users, later items"), ("users", "new users"), ("items", "new items"))
+VARIANTS = (("no update", "none"), ("update", "update"), ("trained again", "again"))
+
+WIDTH, HEIGHT = 820, 330
+PANELS = (64, 464)
+PANEL_WIDTH, TOP, BOTTOM = 320, 84, 254
+BAR, GAP = 26, 5
+
+STYLE = """
+text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+.title { font-weight: 600; font-size: 15px }
+.small { fill: #59636e; font-size: 12px }
+.card { fill: #ffffff; stroke: #d1d9e0 }
+.grid { stroke: #d1d9e0; stroke-width: 1 }
+.none { fill: #8c959f } .update { fill: #0969da } .again { fill: #b35900 }
+@media (prefers-color-scheme: dark) {
+  text { fill: #f0f6fc }
+  .small { fill: #9198a1 }
+  .card { fill: #0d1117; stroke: #3d444d }
+  .grid { stroke: #3d444d }
+  .none { fill: #6e7681 } .update { fill: #58a6ff } .again { fill: #f0883e }
+}
+"""
+
+
+def _recalls():
+    """(data, kind, question, variant) -> R@20."""
+    return {tuple(run.fields[name] for name in ("data", "kind", "question", "variant")): run.fields["recall"]
+            for run in read(FILE)}
+
+
+def rows():
+    """Header and rows of the table."""
+    recalls = _recalls()
+    header = ["data", "file", *(f"{name}: {variant}" for _, name in QUESTIONS for variant, _ in VARIANTS)]
+    cells = []
+    for data, name in DATA:
+        for kind, words in KINDS.items():
+            figures = [recalls.get((data, kind, question, variant)) for question, _ in QUESTIONS
+                       for variant, _ in VARIANTS]
+            if any(figure is not None for figure in figures):
+                cells.append([name, words, *("" if figure is None else f"{figure:.4f}" for figure in figures)])
+    return header, cells
+
+
+def svg():
+    recalls = _recalls()
+    body = [f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>',
+            svg_text(24, 30, "Recall@20 after an update without training, and after training again", "title")]
+    for (data, name), left in zip(DATA, PANELS):
+        body += _panel(recalls, data, name, left)
+    x = PANELS[0]
+    for variant, kind in VARIANTS:
+        body.append(f'<rect class="{kind}" x="{x}" y="{HEIGHT - 44}" width="12" height="12"/>')
+        body.append(svg_text(x + 18, HEIGHT - 34, variant, "small"))
+        x += 120
+    body.append(svg_text(24, HEIGHT - 12, "LightGCN by graph, equal sizes, 10 % of the parameters, BPR; seed 1; "
+                     "docs/results.md says what is trained, added and tested", "small"))
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+            f'aria-label="Recall@20 without an update, with one, and after training again">\n'
+            f"<style>{STYLE}</style>\n" + "\n".join(body) + "\n</svg>\n")
+
+
+def _panel(recalls, data, name, left):
+    values = {(question, variant): recalls.get((data, "lightgcn-graph", question, variant), 0.0)
+              for question, _ in QUESTIONS for variant, _ in VARIANTS}
+    highest = 1.1 * max(values.values())
+    y_of = lambda recall: BOTTOM - (BOTTOM - TOP) * recall / highest
+    parts = [svg_text(left, TOP - 20, name)]
+    step = 0.05
+    for index in range(int(highest / step) + 1):
+        y = y_of(index * step)
+        parts.append(f'<line class="grid" x1="{left}" x2="{left + PANEL_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(svg_text(left - 8, y + 4, f"{index * step:.2f}", "small", "end"))
+    group = PANEL_WIDTH / len(QUESTIONS)
+    for place, (question, words) in enumerate(QUESTIONS):
+        x = left + place * group + (group - 3 * BAR - 2 * GAP) / 2
+        for variant, kind in VARIANTS:
+            value = values[question, variant]
+            y = y_of(value)
+            parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{BAR}" height="{BOTTOM - y:.1f}">'
+                         f"<title>{words}, {variant}: {value:.4f}</title></rect>")
+            parts.append(svg_text(x + BAR / 2, y - 4, f"{value:.3f}"[1:], "small", "middle"))
+            x += BAR + GAP
+        parts.append(svg_text(left + (place + 0.5) * group, BOTTOM + 18, words, "small", "middle"))
+    return parts
