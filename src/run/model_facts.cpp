@@ -36,6 +36,10 @@ Facts facts_of(const FitOptions& options, const FitReport& report) {
   add_metrics(facts, "validation.", report.validation);
   add_metrics(facts, "test.", report.test);
   if (report.as_trained) add_metrics(facts, "test_fp32.", *report.as_trained);
+  if (report.full_validation) {  // what to compare with, in few bytes
+    facts.emplace_back("full_validation.recall@20", report.full_validation->recall.back());
+    facts.emplace_back("full_validation.ndcg@20", report.full_validation->ndcg.back());
+  }
   for (const ConfigEntry& entry : deciding_options(options)) {
     facts.emplace_back(std::string(kOption) + entry.key, entry.value);
   }

@@ -264,6 +264,7 @@ SampleFile sample_file(const Dataset& dataset, const Split& split, const FitOpti
   most.budget->text = std::to_string(std::numeric_limits<std::uint64_t>::max()) + "B";
   report.budget = ResolvedBudget{.requested = *most.budget};
   report.validation.num_users = report.test.num_users = 1;
+  report.full_validation = report.validation;
   const bool rounded = serves_vectors(options) && !trains_vectors(options);
   if (rounded || table.weights.defined()) report.as_trained = report.test;
   contents.model.facts = facts_of(most, report);

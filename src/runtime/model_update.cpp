@@ -91,7 +91,7 @@ Facts updated_facts(const Facts& before, const UpdatedModel& result) {
       continue;
     }
     const bool is_quality = name.starts_with("test.") || name.starts_with("test_fp32.") ||
-                            name.starts_with("validation.");
+                            name.starts_with("validation.") || name.starts_with("full_validation.");
     if (!is_quality) facts.emplace_back(name, fact);
   }
   for (const auto& [name, count] : counts) facts.emplace_back(name, count);

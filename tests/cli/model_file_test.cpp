@@ -151,6 +151,9 @@ TEST(ModelFile, OfABudgetInBytesThatHoldsTheFullTableIsNotQuantised) {
     const Json report = Json::parse(fitted.out);
     EXPECT_EQ(report["used"]["precision"], "fp32") << method;
     EXPECT_EQ(report["used"]["share"], 1.0) << method;
+    const Json json = Json::parse(run_bet_serve({"inspect", out, "--json"}).out);
+    EXPECT_EQ(json["facts"]["full_validation.recall@20"],
+              report["full"]["validation"]["recall@20"]);
     EXPECT_EQ(run_bet_serve({"verify", out}).exit_code, 0);
     EXPECT_EQ(run_bet_serve({"verify", out, "--budget", "50%B"}).exit_code, 1);
   }

@@ -35,6 +35,7 @@ void write(const char* path) {
                  {"budget.bytes", std::int64_t{10'104}},
                  {"used.params", params},
                  {"dataset.name", markup},
+                 {"full_validation.recall@5", 0.09375},
                  {"seed", std::int64_t{1}},
                  {"test.recall@5", 0.125},
                  {"test.recall@20", 0.25},
