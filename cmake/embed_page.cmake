@@ -1,5 +1,14 @@
-# cmake -DPAGE=index.html -DOUT=page.cpp -P embed_page.cmake: the page as C++, and the policy under
-# which a browser runs its script: that one, known by its hash, and no other.
+# cmake -DPAGES=folder -DOUT=page.cpp -P embed_page.cmake: the page and its further script as C++, and the policy
+# under which a browser runs the page's own script: that one, known by its hash, and no other.
+set(PAGE ${PAGES}/index.html)
+
+# The bytes of a file as the numbers of a C++ array.
+function(to_numbers file out)
+  file(READ "${file}" bytes HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" lines "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " lines "${lines}")
+  set(${out} "${lines}" PARENT_SCOPE)
+endfunction()
 
 # Base64 of bytes written in hex.
 function(to_base64 hex out)
@@ -44,9 +53,8 @@ if(hashes STREQUAL "")
   set(hashes " 'none'")
 endif()
 
-file(READ "${PAGE}" page HEX)
-string(REGEX REPLACE "(................................)" "\\1\n" lines "${page}")
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " lines "${lines}")
+to_numbers("${PAGE}" page)
+to_numbers("${PAGES}/without_server.js" without_server)
 file(WRITE "${OUT}" "// Made by cmake/embed_page.cmake.
 #include \"serve/page.h\"
 
@@ -54,11 +62,20 @@ namespace bet {
 namespace {
 
 constexpr unsigned char kPage[] = {
-${lines}};
+${page}};
+
+constexpr unsigned char kWithoutServer[] = {
+${without_server}};
 
 }  // namespace
 
 std::string_view page_html() { return {reinterpret_cast<const char*>(kPage), sizeof(kPage)}; }
+
+std::string_view page_script_hashes() { return \"${hashes}\"; }
+
+std::string_view page_without_server() {
+  return {reinterpret_cast<const char*>(kWithoutServer), sizeof(kWithoutServer)};
+}
 
 std::string_view page_policy() {
   return \"default-src 'none'; script-src${hashes}; style-src 'unsafe-inline'; img-src data:; \"

@@ -17,6 +17,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/bet
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 install(TARGETS bet_serve RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT serve)
 bet_cli_docs(bet_serve serve)
+# For `bet-serve page`, where it has been built (make wasm): the npm package as browsers need it.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/js/package/
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bet/js COMPONENT serve OPTIONAL
+  FILES_MATCHING PATTERN "index.js" PATTERN "*.wasm")
 if(TARGET bet_cli)
   install(TARGETS bet_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT trainer)
   bet_cli_docs(bet_cli trainer)

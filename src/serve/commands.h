@@ -10,5 +10,6 @@ void add_recommend(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_http(CLI::App& app);
+void add_page(CLI::App& app);
 
 }  // namespace bet

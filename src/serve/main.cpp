@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   bet::add_verify(app);
   bet::add_update(app);
   bet::add_http(app);
+  bet::add_page(app);
   const bet::Synonyms synonyms = {
       {"serve", "http"},   {"server", "http"}, {"info", "inspect"},  {"show", "inspect"},
       {"check", "verify"}, {"fit", "bet fit"}, {"train", "bet fit"}, {"export", "bet export"}};
