@@ -3,10 +3,14 @@
 
 BET := build/release/bet
 
-.PHONY: build run test benches bench bench-peers package package-runtime wasm cuda format check check-all setup
+.PHONY: setup-python build run test benches bench bench-peers package package-runtime wasm cuda format check check-all setup
 
 setup:
 	@tools/setup.sh
+
+# For the Python package; without these, everything else is built.
+setup-python:
+	@tools/setup.sh packages.txt packages-python.txt
 
 build: setup
 	@cmake --preset release >build/release.log 2>&1 || { cat build/release.log; exit 1; }
@@ -16,7 +20,7 @@ run: build
 	$(BET) fit demo --budget 5% --overwrite
 	$(BET)-serve recommend runs/demo-lightgcn-bet-5%-1/model.bet --user 17 -k 5
 
-test: build
+test: setup-python build
 	cmake --build --preset tests
 	ctest --preset release
 
@@ -33,7 +37,7 @@ bench-peers:
 	bench/peers/run.py
 
 # .deb and .tar.gz into build/package: of runtime and trainer, or of the runtime alone without LibTorch.
-package: build
+package: setup-python build
 	@tools/package.sh build/release
 
 package-runtime:

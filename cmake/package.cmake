@@ -3,6 +3,8 @@
 #   libbet-dev  what compiling against it needs
 #   bet-serve   serves a model file; has the runtime inside, so that it needs no libbet
 #   bet         the trainer, where LibTorch is
+#   python3-bet        `import bet` for model files; has the runtime inside; where python3-dev and pybind11 are
+#   python3-bet-train  bet.fit and bet.compare, where LibTorch is, too
 # As archives: bet-runtime (the first three) and bet-trainer, which run where they are unpacked.
 # Comes after cmake/install.cmake, whose components it packs.
 set(BET_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -10,10 +12,18 @@ set(BET_PACKAGES library dev serve)  # by component
 if(TARGET bet_cli)
   list(APPEND BET_PACKAGES trainer)
 endif()
+if(TARGET bet_python_runtime)
+  list(APPEND BET_PACKAGES python)
+endif()
+if(TARGET bet_python_train)
+  list(APPEND BET_PACKAGES python_train)
+endif()
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libbet${BET_SOVERSION})
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libbet-dev)
 set(CPACK_DEBIAN_SERVE_PACKAGE_NAME bet-serve)
 set(CPACK_DEBIAN_TRAINER_PACKAGE_NAME bet)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-bet)
+set(CPACK_DEBIAN_PYTHON_TRAIN_PACKAGE_NAME python3-bet-train)
 
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "recommendations from small model files, library
 Opens a model file that bet has written and recommends items to users, finds
@@ -28,6 +38,12 @@ set(CPACK_COMPONENT_TRAINER_DESCRIPTION "trainer of recommenders that fit into g
 Takes interactions and a hard memory budget, gives every single user and item
 its share, trains a recommender inside it with LibTorch, and writes one small
 model file, which bet-serve serves.")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "recommendations from small model files, Python module
+Opens a model file that bet has written and gives recommendations, scores and
+vectors as NumPy arrays. Needs no training library.")
+set(CPACK_COMPONENT_PYTHON_TRAIN_DESCRIPTION "trainer of recommenders that fit into given memory, for Python
+Adds bet.fit and bet.compare to the module bet: from a DataFrame or arrays and a
+hard memory budget to one small model file, trained with LibTorch.")
 
 set(CPACK_PACKAGE_NAME bet)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -53,6 +69,22 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (= ${
 # LibTorch takes whatever BLAS there is; with the reference BLAS NGCF is 6 times slower.
 set(CPACK_DEBIAN_TRAINER_PACKAGE_DEPENDS libopenblas0-pthread)
 set(CPACK_DEBIAN_TRAINER_PACKAGE_SUGGESTS bet-serve)
+# A module is for one version of Python.
+if(TARGET bet_python_runtime)
+  math(EXPR BET_NEXT_PYTHON "${Python_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+    "python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${BET_NEXT_PYTHON}), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-bet-train)
+  set(CPACK_DEBIAN_PYTHON_TRAIN_PACKAGE_DEPENDS
+    "python3-bet (= ${PROJECT_VERSION}), libopenblas0-pthread")
+  set(CPACK_DEBIAN_PYTHON_TRAIN_PACKAGE_SUGGESTS "python3-pandas, python3-tqdm")
+  foreach(component IN ITEMS python python_train)
+    string(TOUPPER CPACK_DEBIAN_${component} upper)
+    set(${upper}_PACKAGE_SECTION python)
+    set(${upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/${component}/postinst
+                                       ${PROJECT_SOURCE_DIR}/cmake/package/${component}/prerm)
+  endforeach()
+endif()
 
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 foreach(component IN ITEMS library dev serve runtime_licence)

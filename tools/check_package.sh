@@ -84,6 +84,22 @@ inside sh -ec "cd /given
 said "programs of C and C++ are built with the library, by pkg-config and by CMake"
 umount "$root/proc"; rm -rf --one-file-system "$root"
 
+if compgen -G "$packages/python3-bet_*.deb" >/dev/null; then
+  new_root python
+  files >"$work/before"
+  install "/given/$(basename "$(echo "$packages"/python3-bet_*.deb)")"
+  inside dpkg-query -W | grep -i torch && fail "python3-bet brings LibTorch"
+  inside python3 -c "import bet; print(bet.Model.open('/given/model.bet').recommend('$user', 3))"
+  if compgen -G "$packages/python3-bet-train_*.deb" >/dev/null; then
+    install "/given/$(basename "$(echo "$packages"/python3-bet-train_*.deb)")"
+    inside python3 -c "import bet; print(bet.fit('demo', effort='quick', budget='5%', progress=False))"
+    inside rm -rf /root/.cache
+    quietly purge python3-bet-train
+  fi
+  purge python3-bet
+  said "Python's package answers, trains, and is gone without a trace"
+fi
+
 compgen -G "$packages/bet_*.deb" >/dev/null || { said "no trainer here"; exit 0; }
 new_root trainer
 files >"$work/before"

@@ -162,9 +162,14 @@ class BET_API Model {
   std::uint32_t dimension() const;
   std::vector<float> user_vector(std::string_view user) const;
   std::vector<float> item_vector(std::string_view item) const;
-  // Of all items by row, [num_items(), dimension()]. With lightgcn by graph this takes as long as
-  // dimension() requests, on all cores.
+  // Of all users or items by row, [num_users() or num_items(), dimension()]. With lightgcn by graph
+  // this takes as long as dimension() requests, on all cores.
+  std::vector<float> user_vectors() const;
   std::vector<float> item_vectors() const;
+  // The same as the file has them, without a copy; they live as long as the model. Empty where the
+  // file does not have them as they are: in another precision, of several sizes, or as a graph.
+  std::span<const float> stored_user_vectors() const;
+  std::span<const float> stored_item_vectors() const;
 
   // What the file records about its training: data, budget, options, metrics.
   using Fact = std::variant<std::string, std::int64_t, double>;

@@ -14,6 +14,9 @@
 namespace bet {
 namespace {
 
+// Of 19 digits.
+constexpr std::uint64_t kLargestPlain = 9'999'999'999'999'999'999U;
+
 // The value of a plain integer: digits only, no leading zero, at most 19 of them.
 std::optional<std::uint64_t> plain_number(std::string_view id) {
   if (id.empty() || id.size() > 19 || (id[0] == '0' && id.size() > 1)) return std::nullopt;
@@ -177,6 +180,11 @@ std::uint32_t IdBuilder::index_of(std::string_view id) {
     become_text();
   }
   return index_of_text(id);
+}
+
+std::uint32_t IdBuilder::index_of(std::uint64_t number) {
+  if (numeric_ && number <= kLargestPlain) return index_of_number(number);
+  return index_of(std::to_string(number));
 }
 
 IdBuilder::Result IdBuilder::finish() {

@@ -57,6 +57,9 @@ class IdBuilder {
     return numeric_ ? index_of_number(number) : index_of_text(id);
   }
 
+  // The same for the id that is this number.
+  std::uint32_t index_of(std::uint64_t number);
+
   std::uint32_t size() const { return count_; }
 
   struct Result {

@@ -11,7 +11,7 @@ OptionAbout about(const char* name, const char* help, Affects affects = Affects:
 
 // A relative path would not be found again from another folder.
 std::string absolute_path(const std::string& path) {
-  if (path == "demo" || path == "-") return path;
+  if (path == "demo" || path == "-" || path == kInMemory) return path;
   return std::filesystem::absolute(path).lexically_normal().string();
 }
 
@@ -39,6 +39,7 @@ Option<DataOptions> format_option() {
 }  // namespace
 
 Dataset DataOptions::load() const {
+  BET_CHECK(path != kInMemory, "the data of this run were in memory: they have to be given again");
   ReadOptions options = read;
   options.with_times = split == SplitKind::kTime;
   return load_dataset(path, options);

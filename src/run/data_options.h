@@ -10,6 +10,9 @@
 
 namespace bet {
 
+// In place of the path of data that the caller had in memory (FitJob::data).
+constexpr const char* kInMemory = "(in memory)";
+
 // Which interactions are used, how they are read and split.
 struct DataOptions {
   std::string path;  // a file, a folder, "-" for standard input, or "demo"

@@ -24,6 +24,7 @@ struct FitReport {
     std::uint64_t items = 0;
     std::uint64_t interactions = 0;
     std::string hash;
+    std::string text_ids;  // as of Dataset; not in report.json
     SplitKind split = SplitKind::kRandom;
     std::uint64_t split_seed = 0;
     Split::Counts parts;

@@ -24,6 +24,7 @@ Facts facts_of(const FitOptions& options, const FitReport& report) {
   Facts facts;
   facts.emplace_back("dataset.name", report.data.name);
   facts.emplace_back(kDataHash, report.data.hash);
+  if (!report.data.text_ids.empty()) facts.emplace_back("ids.text", report.data.text_ids);
   facts.emplace_back("version", std::string(BET_VERSION));
   if (report.budget) {
     facts.emplace_back("budget.requested", report.budget->requested.text);

@@ -261,6 +261,7 @@ SampleFile sample_file(const Dataset& dataset, const Split& split, const FitOpti
   FitReport report;
   report.data.name = dataset.name;
   report.data.hash = std::string(32, '0');
+  report.data.text_ids = dataset.text_ids;
   most.budget->text = std::to_string(std::numeric_limits<std::uint64_t>::max()) + "B";
   report.budget = ResolvedBudget{.requested = *most.budget};
   report.validation.num_users = report.test.num_users = 1;

@@ -49,6 +49,7 @@ FitReport::Data data_from(const Json& json) {
           .items = json.at("items"),
           .interactions = json.at("interactions"),
           .hash = json.at("hash"),
+          .text_ids = {},
           .split = parse_split_kind(split.at("kind").get<std::string>()),
           .split_seed = split.at("seed"),
           .parts = {split.at("train"), split.at("validation"), split.at("test")}};

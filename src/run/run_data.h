@@ -17,4 +17,7 @@ struct RunData {
 // Throws where a model file could not hold these data.
 RunData load_run_data(const DataOptions& options);
 
+// The same of data that the caller has; `options` say how they are split.
+RunData make_run_data(Dataset dataset, const DataOptions& options);
+
 }  // namespace bet

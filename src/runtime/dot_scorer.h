@@ -18,6 +18,9 @@ class DotScorer final : public VectorScorer {
   std::uint32_t dimension() const override { return width_; }
   void user_vector(std::uint32_t user, Scratch& scratch) const override;
   void item_vector(std::uint32_t item, Scratch& scratch) const override;
+  std::span<const float> stored_user_vectors() const override { return users_.plain(width_); }
+  std::span<const float> stored_item_vectors() const override { return items_.plain(width_); }
+  const RowSection* item_rows() const override { return &items_; }
   std::uint64_t bytes() const override { return values_.size() * sizeof(float); }
 
  private:

@@ -154,6 +154,24 @@ class GraphScorer final : public VectorScorer {
     return vectors;
   }
 
+  // A column of the table at a time, as above.
+  std::vector<float> all_user_vectors() const override {
+    const std::size_t count = users_.num_rows();
+    std::vector<float> vectors(count * width_);
+    const std::size_t threads = threads_for(width_);
+    std::vector<Scratch> scratches(threads);
+    for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {
+      Scratch& scratch = scratches[thread];
+      scratch.query.assign(width_, 0.0F);
+      scratch.query[column] = 1;
+      propagate_users(scratch);
+      for (std::size_t i = 0; i < count; ++i) {
+        vectors[i * width_ + column] = scratch.user_weights[i];
+      }
+    });
+    return vectors;
+  }
+
   void user_vector(std::uint32_t user, Scratch& scratch) const override {
     reset_weights(scratch);
     scratch.user_weights[user] = 1;
@@ -197,6 +215,39 @@ class GraphScorer final : public VectorScorer {
     scratch.users.resize(users_.num_rows());
     users_.dots(scratch.query, scratch.users);
     gather_scores(graph_, layers_, scratch);
+  }
+
+  // scratch.user_weights <- the users' part of (I + A + .. + A^layers) (users, items) / (layers +
+  // 1), where users and items are the dot products of their rows and the query.
+  void propagate_users(Scratch& scratch) const {
+    std::vector<float>& users = scratch.users;  // of A^layer
+    std::vector<float>& items = scratch.items;
+    users.resize(users_.num_rows());
+    items.resize(items_.num_rows());
+    users_.dots(scratch.query, users);
+    items_.dots(scratch.query, items);
+    scratch.user_weights = users;
+    for (int layer = 0; layer < layers_; ++layer) {
+      scale_by(graph_.root, items);
+      scratch.other_items.assign(items.size(), 0.0F);
+      graph_.interactions.for_each([&](std::uint32_t user, std::span<const std::uint32_t> of_user) {
+        if (of_user.empty()) {
+          users[user] = 0;
+          return;
+        }
+        const float user_root = 1.0F / std::sqrt(static_cast<float>(of_user.size()));
+        float gathered = 0;
+        for (const std::uint32_t item : of_user) {
+          gathered += items[item];
+          scratch.other_items[item] += users[user] * user_root;
+        }
+        users[user] = gathered * user_root;
+      });
+      std::swap(items, scratch.other_items);
+      scale_by(graph_.root, items);
+      add(users, scratch.user_weights);
+    }
+    for (float& weight : scratch.user_weights) weight /= static_cast<float>(layers_ + 1);
   }
 
   void reset_weights(Scratch& scratch) const {

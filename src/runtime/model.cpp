@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "runtime/block_ranking.h"
 #include "runtime/facts.h"
 #include "runtime/id_section.h"
 #include "runtime/interaction_section.h"
@@ -117,6 +118,36 @@ class Model::Impl {
     });
   }
 
+  // Whether many users are better answered together. Long lists would leave too many candidates.
+  bool ranks_in_blocks(std::size_t users, std::size_t k, const ItemFilter& filter) const {
+    constexpr std::size_t kFewUsers = 8;
+    constexpr std::size_t kLongList = 1000;
+    const VectorScorer* const vectors = scorer_->vectors();
+    return vectors != nullptr && vectors->item_rows() != nullptr && filter.only == nullptr &&
+           users >= kFewUsers && k > 0 && k <= kLongList && k < header().num_items;
+  }
+
+  // The same answers as recommend() to the bit: blocks find candidates, and these are scored alone.
+  void recommend_in_blocks(std::span<const std::uint32_t> users, std::size_t k,
+                           const ItemFilter& filter, const Visit& visit,
+                           std::size_t threads) const {
+    check_filter(filter);
+    const VectorScorer& vectors = *scorer_->vectors();
+    const bool cosine = vectors.score_kind() == ScoreKind::kCosine;
+    const std::size_t per_block = std::min(kUsersPerBlock, (users.size() + threads - 1) / threads);
+    const std::size_t blocks = (users.size() + per_block - 1) / per_block;
+    const std::size_t used = std::min(threads, blocks);
+    std::vector<BlockRanking> rankings(
+        used, BlockRanking(*vectors.item_rows(), cosine ? &norms_ : nullptr));
+    for_each_block(blocks, used, [&](std::size_t block, std::size_t thread) {
+      const std::size_t first = block * per_block;
+      const auto part = users.subspan(first, std::min(per_block, users.size() - first));
+      recommend_block(
+          part, k, filter, rankings[thread],
+          [&](std::size_t i, const std::vector<ScoredItem>& items) { visit(first + i, items); });
+    });
+  }
+
   // For somebody who has these items.
   std::vector<ScoredItem> recommend_for_rows(const std::vector<std::uint32_t>& items, std::size_t k,
                                              const ItemFilter& filter) const {
@@ -169,16 +200,20 @@ class Model::Impl {
     });
   }
 
-  // The best items that the filter allows, without those left out (ascending), by the scores that
-  // score(only, scratch) writes as a Scorer does.
-  template <typename Score>
-  std::vector<ScoredItem> best(std::size_t k, const ItemFilter& filter,
-                               std::vector<std::uint32_t> left_out, const Score& score) const {
+  void check_filter(const ItemFilter& filter) const {
     for (const ItemSet* const set : {filter.only, filter.exclude}) {
       BET_CHECK(set == nullptr || set->model_ == serial_,
                 "a set of items was made by another model");
     }
     BET_CHECK(filter.min_score == filter.min_score, "min_score is not a number");
+  }
+
+  // The best items that the filter allows, without those left out (ascending), by the scores that
+  // score(only, scratch) writes as a Scorer does.
+  template <typename Score>
+  std::vector<ScoredItem> best(std::size_t k, const ItemFilter& filter,
+                               std::vector<std::uint32_t> left_out, const Score& score) const {
+    check_filter(filter);
     if (filter.exclude != nullptr) left_out = united(left_out, filter.exclude->rows_);
     return scratches_.with_scratch([&](Scratch& scratch) {
       if (filter.only == nullptr) {
@@ -245,6 +280,45 @@ class Model::Impl {
   mutable ScratchPool scratches_;
 
  private:
+  template <typename VisitOne>
+  void recommend_block(std::span<const std::uint32_t> users, std::size_t k,
+                       const ItemFilter& filter, BlockRanking& ranking,
+                       const VisitOne& visit) const {
+    const VectorScorer& vectors = *scorer_->vectors();
+    std::vector<BlockUser> block(users.size());
+    scratches_.with_scratch([&](Scratch& scratch) {
+      for (std::size_t i = 0; i < users.size(); ++i) {
+        vectors.user_vector(users[i], scratch);
+        block[i].query = scratch.query;
+        if (filter.seen == Seen::kLeaveOut && parts_.has(SectionKind::kInteractions)) {
+          block[i].left_out = interactions_.items_of(users[i]);
+        }
+        if (filter.exclude != nullptr) {
+          block[i].left_out = united(block[i].left_out, filter.exclude->rows_);
+        }
+      }
+      return true;
+    });
+    std::vector<std::vector<std::uint32_t>> candidates;
+    const bool ranked = ranking.rank(block, k, candidates);
+    for (std::size_t i = 0; i < users.size(); ++i) {
+      visit(i, ranked ? best_of(users[i], candidates[i], k, filter.min_score)
+                      : recommend(users[i], k, filter));
+    }
+  }
+
+  // The best of these items (rows, ascending) for a user.
+  std::vector<ScoredItem> best_of(std::uint32_t user, const std::vector<std::uint32_t>& rows,
+                                  std::size_t k, float min_score) const {
+    return scratches_.with_scratch([&](Scratch& scratch) {
+      const Candidates only{rows, {}};
+      scorer_->score_for_user(user, &only, scratch);
+      std::vector<RankedItem> items = top_items(scratch.scores, k, {}, min_score);
+      for (RankedItem& item : items) item.row = rows[item.row];
+      return with_ids(items);
+    });
+  }
+
   // The columns that the weights take of a row.
   std::uint32_t read_weights() {
     weights_ = decode_weights(parts_.section(SectionKind::kWeights), header());
@@ -373,6 +447,9 @@ void Model::recommend_rows(std::span<const std::uint32_t> users, std::size_t k,
   }
   const std::size_t used =
       threads == 0 ? threads_for(users.size()) : std::min(threads, users.size());
+  if (impl_->ranks_in_blocks(users.size(), k, filter)) {
+    return impl_->recommend_in_blocks(users, k, filter, visit, used);
+  }
   for_each_block(users.size(), used, [&](std::size_t i, std::size_t) {
     visit(i, impl_->recommend(users[i], k, filter));
   });
@@ -439,6 +516,28 @@ std::vector<float> Model::item_vectors() const {
     }
     return std::move(result);
   });
+}
+
+std::vector<float> Model::user_vectors() const {
+  const VectorScorer& vectors = impl_->vectors();
+  std::vector<float> result = vectors.all_user_vectors();
+  if (!result.empty()) return result;
+  result.reserve(std::size_t{num_users()} * vectors.dimension());
+  return impl_->scratches_.with_scratch([&](Scratch& scratch) {
+    for (std::uint32_t row = 0; row < num_users(); ++row) {
+      vectors.user_vector(row, scratch);
+      result.insert(result.end(), scratch.query.begin(), scratch.query.end());
+    }
+    return std::move(result);
+  });
+}
+
+std::span<const float> Model::stored_user_vectors() const {
+  return impl_->vectors().stored_user_vectors();
+}
+
+std::span<const float> Model::stored_item_vectors() const {
+  return impl_->vectors().stored_item_vectors();
 }
 
 const std::vector<std::pair<std::string, Model::Fact>>& Model::facts() const {

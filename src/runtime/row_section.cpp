@@ -249,6 +249,16 @@ RowGroup RowSection::single_row(const Group& group, std::uint32_t row_in_group) 
   return one;
 }
 
+std::span<const float> RowSection::plain(std::uint32_t columns) const {
+  if (form_.precision != Precision::kFloat32 || form_.layout != RowLayout::kPrefix) return {};
+  if (groups_.size() != 1 || groups_[0].rows.count != num_rows_) return {};
+  const RowGroup& rows = groups_[0].rows;
+  if (rows.size != columns || reinterpret_cast<std::uintptr_t>(rows.values) % alignof(float) != 0) {
+    return {};
+  }
+  return {reinterpret_cast<const float*>(rows.values), std::size_t{num_rows_} * columns};
+}
+
 void RowSection::decode(std::uint32_t row, std::span<float> out) const {
   std::fill_n(out.begin(), width_, 0.0F);
   for (const Group& group : groups_) {

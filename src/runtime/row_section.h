@@ -38,6 +38,8 @@ class RowSection {
   // Values of a whole row: those up to the last column that any row stores.
   std::uint32_t width() const { return width_; }
 
+  // The values, [num_rows(), columns], where they are stored as floats of one size; else empty.
+  std::span<const float> plain(std::uint32_t columns) const;
   // Into the first width() of `out`, zeros included.
   void decode(std::uint32_t row, std::span<float> out) const;
   // out[r] = query . row r. The query has width() columns or more.

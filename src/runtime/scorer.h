@@ -71,6 +71,15 @@ class VectorScorer : public Scorer {
   virtual std::uint32_t dimension() const = 0;
   virtual void user_vector(std::uint32_t user, Scratch& scratch) const = 0;
   virtual void item_vector(std::uint32_t item, Scratch& scratch) const = 0;
+  // Those of all users, [users, dimension()], where asking for one after the other takes longer;
+  // empty elsewhere. On all cores.
+  virtual std::vector<float> all_user_vectors() const { return {}; }
+  // Those of a side as they lie in memory, [rows, dimension()]; empty where they do not.
+  virtual std::span<const float> stored_user_vectors() const { return {}; }
+  virtual std::span<const float> stored_item_vectors() const { return {}; }
+  // The items' vectors as rows, where these are what scores are computed from; else null.
+  virtual const RowSection* item_rows() const { return nullptr; }
+  ScoreKind score_kind() const { return score_; }
 
   void score_for_user(std::uint32_t user, const Candidates* only, Scratch& scratch) const final;
   void score_for_items(std::span<const std::uint32_t> items, const Candidates* only,

@@ -55,10 +55,21 @@ if compgen -G "$packages/bet_*.deb" >/dev/null; then
   dpkg-deb -f "$packages"/bet_*.deb Depends | grep -q libopenblas || fail "bet does not need OpenBLAS"
   "$work/root/usr/bin/bet" --version | grep -qE '^bet [0-9.]+$' || fail "bet has no version"
 fi
-for file in "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*; do
+modules=()
+if compgen -G "$packages/python3-bet_*.deb" >/dev/null; then
+  check_deb python3-bet "$system|libzstd1|python3|python3-numpy"
+  check_deb python3-bet-train "$system|$used|python3-bet"
+  modules=("$work"/root/usr/lib/python3/dist-packages/bet/*.so)
+  (cd / && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work/root/usr/lib/python3/dist-packages /usr/bin/python3 -c "
+import sys, bet
+assert bet.__file__.startswith('$work'), bet.__file__
+assert bet.Model.open('$model').recommend('$user', 3)[0].size == 3
+bet.fit('demo', method='es', budget='5%', backbone='mf', max_steps=2, progress=False)") || fail "python3-bet does not work"
+fi
+for file in "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.* "${modules[@]}"; do
   [ -z "$(nm "$file" 2>/dev/null)" ] || fail "$file is not stripped"
 done
-"$(dirname "$0")/hardening_test.sh" cc "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*.* ||
+"$(dirname "$0")/hardening_test.sh" cc "$work"/root/usr/bin/* "$work"/root/usr/lib/*.so.*.* "${modules[@]}" ||
   fail "what was packed is not hardened"
 odd=$(find "$work/root/usr" ! -type l -perm /022)
 [ -z "$odd" ] || fail "others may write $odd"
