@@ -10,7 +10,7 @@
 
 namespace bet {
 
-// A user had to do with an item.
+// A user interacted with an item.
 struct Event {
   std::string user, item;
 

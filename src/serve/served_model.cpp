@@ -21,16 +21,24 @@ namespace {
 // Events are refused when the log is so many times as large as the one that is written to the file.
 constexpr std::uint64_t kMostLogs = 8;
 
-ModelWithLists with_lists(std::shared_ptr<const Model> model, const ModelFiles& files) {
+ListsAndTitles read_lists(const ModelFiles& files) {
+  ListsAndTitles read;
+  for (const auto& [name, path] : files.lists) read.lists.emplace(name, read_id_lines(path));
+  if (!files.titles.empty()) {
+    read.titles = std::make_shared<const Titles>(Titles::read(files.titles));
+  }
+  return read;
+}
+
+ModelWithLists with_lists(std::shared_ptr<const Model> model, const ListsAndTitles& read) {
   ModelWithLists loaded{std::move(model), {}};
-  for (const auto& [name, path] : files.lists) {
-    const std::vector<std::string> lines = read_id_lines(path);
-    const std::vector<std::string_view> items(lines.begin(), lines.end());
+  for (const auto& [name, ids] : read.lists) {
+    const std::vector<std::string_view> items(ids.begin(), ids.end());
     loaded.lists.emplace(name, loaded.model->item_set(items, Model::Use::kOften));
   }
-  if (!files.titles.empty()) {
-    loaded.titles = std::make_shared<const Titles>(Titles::read(files.titles));
-    loaded.items_with_title = loaded.titles->count_known(*loaded.model);
+  if (read.titles != nullptr) {
+    loaded.titles = read.titles;
+    loaded.items_with_title = read.titles->count_known(*loaded.model);
   }
   return loaded;
 }
@@ -38,7 +46,7 @@ ModelWithLists with_lists(std::shared_ptr<const Model> model, const ModelFiles& 
 }  // namespace
 
 ModelWithLists load_with_lists(const ModelFiles& files) {
-  return with_lists(load_model_file(files.model), files);
+  return with_lists(load_model_file(files.model), read_lists(files));
 }
 
 ServedModel::FileIdentity ServedModel::FileIdentity::of(const std::string& path) {
@@ -55,7 +63,7 @@ ServedModel::ServedModel(ModelFiles files, Callbacks callbacks, EventLog* events
   if (events_ == nullptr) {
     model_ = std::make_shared<const ModelWithLists>(load_with_lists(files_));
   } else {
-    read_base();
+    base_ = read_base();
     const EventLog::Snapshot snapshot = events_->snapshot();
     model_ = built(snapshot);
     events_->set_served(snapshot.last);
@@ -133,17 +141,14 @@ void ServedModel::reload() {
     if (events_ == nullptr) {
       publish(std::make_shared<const ModelWithLists>(load_with_lists(files_)));
     } else {
-      const std::shared_ptr<const std::string> before = base_;
-      const FileIdentity identity = base_identity_;
+      Base before = std::exchange(base_, read_base());
       try {
-        read_base();
         const EventLog::Snapshot snapshot = events_->snapshot();
         publish(built(snapshot));
         events_->set_served(snapshot.last);
         events_->refuse("");  // another file may have another budget
       } catch (...) {
-        base_ = before;
-        base_identity_ = identity;
+        base_ = std::move(before);
         throw;
       }
     }
@@ -153,30 +158,34 @@ void ServedModel::reload() {
   callbacks_.on_reload(problem);
 }
 
-void ServedModel::read_base() {
-  base_identity_ = FileIdentity::of(files_.model);
+ServedModel::Base ServedModel::read_base() const {
+  Base base;
+  base.identity = FileIdentity::of(files_.model);
   try {
-    base_ = read_model_bytes(files_.model);
+    base.model = read_model_bytes(files_.model);
   } catch (const Error& error) {
     const std::string text = error.what();
     fail_as(error.kind(), text.starts_with(files_.model + ": ") ? "" : files_.model + ": ", text);
   }
+  base.lists = read_lists(files_);
+  return base;
 }
 
 std::shared_ptr<const ModelWithLists> ServedModel::built(const EventLog::Snapshot& snapshot) {
-  built_ = base_;
+  built_ = base_.model;
   if (!snapshot.events.empty()) {
     std::vector<NewInteraction> interactions;
+    interactions.reserve(snapshot.events.size());
     for (const Event& event : snapshot.events) interactions.push_back({event.user, event.item});
-    UpdatedModel updated = update_model(std::as_bytes(std::span(*base_)), interactions);
+    UpdatedModel updated = update_model(std::as_bytes(std::span(*base_.model)), interactions);
     built_ = std::make_shared<const std::string>(std::move(updated.file));
   }
   ModelWithLists loaded;
   try {
-    loaded = with_lists(model_in_memory(built_), files_);
+    loaded = with_lists(model_in_memory(built_), base_.lists);
   } catch (const Error& error) {
     const std::string text = error.what();
-    fail_as(error.kind(), built_ == base_ ? files_.model + ": " : "", text);
+    fail_as(error.kind(), built_ == base_.model ? files_.model + ": " : "", text);
   }
   loaded.events = events_;
   return std::make_shared<const ModelWithLists>(std::move(loaded));
@@ -199,7 +208,7 @@ void ServedModel::add_events() {
 
 void ServedModel::compact_if_large(const EventLog::Snapshot& snapshot) {
   const std::uint64_t log_bytes = events_->status().log_bytes;
-  const std::uint64_t most = std::max<std::uint64_t>(kLeastLogBytes, base_->size());
+  const std::uint64_t most = std::max<std::uint64_t>(kLeastLogBytes, base_.model->size());
   if (log_bytes <= most) return;
   try {
     compact(snapshot);
@@ -215,16 +224,16 @@ void ServedModel::compact_if_large(const EventLog::Snapshot& snapshot) {
 // which adds nothing.
 void ServedModel::compact(const EventLog::Snapshot& snapshot) {
   BET_CHECK(
-      FileIdentity::of(files_.model) == base_identity_, files_.model,
+      FileIdentity::of(files_.model) == base_.identity, files_.model,
       ": was replaced, and events are not written to it; SIGHUP makes it the one that is served");
   kept_budget(*current()->model, files_.model);
   write_file(files_.model, *built_);
-  base_ = built_;
-  base_identity_ = FileIdentity::of(files_.model);
+  base_.model = built_;
+  base_.identity = FileIdentity::of(files_.model);
   events_->restart(snapshot.last);
   in_file_ = snapshot.last;
   callbacks_.on_events(true, str_cat(files_.model, ": written with ", snapshot.events.size(),
-                                     " events, ", base_->size(), " bytes"));
+                                     " events, ", base_.model->size(), " bytes"));
 }
 
 // Requests that hold a model from before find its events in the log's memory: they are dropped when

@@ -32,6 +32,12 @@ struct ModelFiles {
   std::string titles = {};                   // empty: there are none
 };
 
+// The lists and titles as their files had them.
+struct ListsAndTitles {
+  std::map<std::string, std::vector<std::string>> lists;  // ids by name
+  std::shared_ptr<const Titles> titles;                   // null: there are none
+};
+
 // Throws Error, with the path, if one cannot be read.
 ModelWithLists load_with_lists(const ModelFiles& files);
 
@@ -76,10 +82,16 @@ class ServedModel {
     static FileIdentity of(const std::string& path);
     bool operator==(const FileIdentity&) const = default;
   };
+  // What the files had when they were read.
+  struct Base {
+    std::shared_ptr<const std::string> model;
+    FileIdentity identity;  // of the model file
+    ListsAndTitles lists;
+  };
 
   void work_when_asked();
   void reload();
-  void read_base();
+  Base read_base() const;
   void add_events();
   void compact(const EventLog::Snapshot& snapshot);
   void compact_if_large(const EventLog::Snapshot& snapshot);
@@ -99,8 +111,7 @@ class ServedModel {
   bool ends_ = false;
 
   // Of the thread alone (and of the constructor).
-  std::shared_ptr<const std::string> base_;  // the model file
-  FileIdentity base_identity_;
+  Base base_;
   std::shared_ptr<const std::string> built_;  // the file with the events
   std::uint64_t in_file_ = 0;                 // events up to this number are in the model file
   std::vector<std::weak_ptr<const ModelWithLists>> older_;  // models without some of them

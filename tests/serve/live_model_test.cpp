@@ -24,9 +24,10 @@ using Json = nlohmann::ordered_json;
 // A model file, its log, and the handlers over both, as `bet-serve http --allow-updates` has them.
 class LiveServer {
  public:
-  explicit LiveServer(const std::string& path)
-      : log(path + ".events"),
-        model({path, {}},
+  explicit LiveServer(const std::string& path) : LiveServer(ModelFiles{path, {}}) {}
+  explicit LiveServer(const ModelFiles& files)
+      : log(files.model + ".events"),
+        model(files,
               {[this](const std::string& error) { reloads.push_back(error); },
                [this](bool good, const std::string& text) {
                  (good ? compactions : problems).push_back(text);
@@ -90,6 +91,31 @@ std::set<std::string> ids_of(const Json& answer) {
   std::set<std::string> ids;
   for (const Json& item : answer["items"]) ids.insert(item["item"].get<std::string>());
   return ids;
+}
+
+TEST_F(LiveModel, ListsAndTitlesAreThoseOfTheLastReload) {
+  const std::string path = write_model(test::toy_graph(2));
+  std::string user;
+  std::string item;
+  {
+    const std::shared_ptr<const Model> model = load_model_file(path);
+    user = model->user_id(0);
+    item = model->recommend(user, 1)[0].item;
+  }
+  const std::string list = folder_.write("list.txt", item + "\nfresh\n");
+  const std::string titles = folder_.write("titles.csv", "id,title\n" + item + ",The First\n");
+  LiveServer server(ModelFiles{path, {{"some", list}}, titles});
+  std::filesystem::remove(list);
+  folder_.write("titles.csv", "id,title\n" + item + ",The Second\n");
+
+  server.post("newbie", {"fresh"});
+  ASSERT_TRUE(server.is_settled());
+  EXPECT_TRUE(server.problems.empty());
+  const Json answer = server.recommend("only_list=some&user=" + user);
+  EXPECT_EQ(ids_of(answer), (std::set<std::string>{item, "fresh"}));
+  for (const Json& entry : answer["items"]) {
+    if (entry["item"] == item) EXPECT_EQ(entry["title"], "The First");
+  }
 }
 
 TEST_F(LiveModel, TheNextAnswerKnowsTheEvents) {
@@ -276,8 +302,8 @@ TEST_F(LiveModel, EventsAreAnsweredAsDocumented) {
 
 TEST_F(LiveModel, IsNotARun) {
   folder_.write("model.bet", test::served_toy_bytes());
-  const test::ProgramResult result = test::run_bet_serve(
-      {"http", folder_.path().string(), "--port", "0", "--allow-updates"});
+  const test::ProgramResult result =
+      test::run_bet_serve({"http", folder_.path().string(), "--port", "0", "--allow-updates"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_NE(result.err.find("is a run folder"), std::string::npos) << result.err;
 }
