@@ -3,7 +3,7 @@
 
 BET := build/release/bet
 
-.PHONY: setup-python build run test benches bench bench-peers package package-runtime wasm cuda format check check-all setup
+.PHONY: setup-python build run test benches bench bench-peers package package-runtime package-arm64 wasm cuda format check check-all setup
 
 setup:
 	@tools/setup.sh
@@ -36,15 +36,24 @@ bench-peers:
 	@$(MAKE) benches
 	bench/peers/run.py
 
-# .deb and .tar.gz into build/package: of runtime and trainer, or of the runtime alone without LibTorch.
-package: setup-python build
+# .deb and .tar.gz into build/package: of runtime and trainer, and the npm package; or of the runtime alone without LibTorch.
+package: setup-python build wasm
 	@tools/package.sh build/release
+	@tools/npm_pack.sh build/js/package build/package
 
 package-runtime:
 	@tools/setup.sh
 	cmake -S . -B build/runtime -G Ninja -DCMAKE_BUILD_TYPE=Release -DBET_WITH_TORCH=OFF -DBET_BUILD_TESTS=OFF
 	cmake --build build/runtime
 	@tools/package.sh build/runtime
+
+# The same for 64-bit ARM, by Debian's cross compiler.
+package-arm64:
+	@tools/setup.sh packages.txt packages-arm64.txt
+	cmake -S . -B build/arm64 -G Ninja -DCMAKE_BUILD_TYPE=Release -DBET_WITH_TORCH=OFF -DBET_WERROR=ON \
+	  -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64-linux-gnu.cmake
+	cmake --build build/arm64
+	@tools/package.sh build/arm64 build/package-arm64
 
 # The runtime as WebAssembly and the npm package around it, in build/js/package.
 wasm:

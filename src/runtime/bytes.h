@@ -61,7 +61,23 @@ class ByteReader {
     return load<T>(take(sizeof(T)).data());
   }
 
-  std::uint32_t base128() { return static_cast<std::uint32_t>(base128_of(32)); }
+  std::uint32_t base128() {
+    // Most numbers take one or two bytes.
+    const Bytes left = rest();
+    if (left.size() >= 2) {
+      const auto first = std::to_integer<std::uint32_t>(left[0]);
+      const auto second = std::to_integer<std::uint32_t>(left[1]);
+      if (first < 0x80) {
+        at_ += 1;
+        return first;
+      }
+      if (second < 0x80 && second != 0) {
+        at_ += 2;
+        return (first & 0x7f) | second << 7;
+      }
+    }
+    return static_cast<std::uint32_t>(base128_of(32));
+  }
   std::uint64_t base128_of_63_bits() { return base128_of(63); }
 
   std::string_view text(std::uint64_t count) {

@@ -5,7 +5,7 @@
 // Requests and answers are sequences of little-endian numbers and texts (u32 size, bytes). A list
 // is a u32 count and its elements.
 
-#include <bit>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -24,11 +24,28 @@
 namespace bet {
 namespace {
 
+// Bytes that JavaScript fills: not filled with zeros before, which would take as long as opening.
+class Buffer {
+ public:
+  // Null where there is no memory; the bytes from before are gone in any case.
+  std::byte* resize(std::uint32_t size) noexcept {
+    bytes_.reset();
+    bytes_.reset(new (std::nothrow) std::byte[size]);
+    size_ = bytes_ == nullptr ? 0 : size;
+    return bytes_.get();
+  }
+  Bytes bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0;
+};
+
 // Of one instance; there are no threads.
-std::vector<std::byte> file;     // NOLINT(cert-err58-cpp): an empty vector throws nothing
-std::vector<std::byte> request;  // NOLINT(cert-err58-cpp)
-std::optional<Model> opened;     // NOLINT(cert-err58-cpp)
-std::string answer;              // NOLINT(cert-err58-cpp)
+Buffer file;
+Buffer request;
+std::optional<Model> opened;
+std::string answer;  // NOLINT(cert-err58-cpp): an empty string throws nothing
 
 void append_text(std::string_view text) {
   append(answer, static_cast<std::uint32_t>(text.size()));
@@ -102,7 +119,7 @@ template <typename Call>
 int guarded(const Call& call) noexcept {
   try {
     answer.clear();
-    ByteReader reader(request, "request");
+    ByteReader reader(request.bytes(), "request");
     call(reader);
     return 0;
   } catch (const Error& error) {
@@ -111,15 +128,6 @@ int guarded(const Call& call) noexcept {
     return failed(ErrorKind::kInternal, "out of memory");
   } catch (const std::exception& error) {  // a length that no memory has
     return failed(ErrorKind::kInternal, error.what());
-  }
-}
-
-std::byte* memory_of(std::vector<std::byte>& bytes, std::uint32_t size) noexcept {
-  try {
-    bytes.resize(size);
-    return bytes.data();
-  } catch (const std::exception&) {
-    return nullptr;
   }
 }
 
@@ -189,11 +197,11 @@ void append_info() {
 
 // Where JavaScript puts the file; null where there is no memory for it.
 BET_WASM_EXPORT("file_memory") std::byte* file_memory(std::uint32_t size) {
-  return memory_of(file, size);
+  return file.resize(size);
 }
 
 BET_WASM_EXPORT("request_memory") std::byte* request_memory(std::uint32_t size) {
-  return memory_of(request, size);
+  return request.resize(size);
 }
 
 BET_WASM_EXPORT("answer_data") const char* answer_data() { return answer.data(); }
@@ -202,7 +210,7 @@ BET_WASM_EXPORT("answer_size") std::uint32_t answer_size() {
 }
 
 BET_WASM_EXPORT("open") int open_file() {
-  return guarded([](ByteReader&) { opened.emplace(Model::from_bytes(file)); });
+  return guarded([](ByteReader&) { opened.emplace(Model::from_bytes(file.bytes())); });
 }
 
 // Options, text user; the answer is a list of f32 score, text item.

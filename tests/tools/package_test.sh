@@ -80,4 +80,17 @@ for archive in "$packages"/*.tar.gz; do tar -xzf "$archive" -C "$work/anywhere";
 check_runs "$(echo "$work"/anywhere/bet-*)"
 cmp -s "$consumer/../../LICENSE" "$work"/anywhere/bet-*/share/doc/bet/LICENSE ||
   fail "the archive has no licence"
+# The npm package, found by its name.
+if compgen -G "$packages/bet-runtime-*.tgz" >/dev/null; then
+  mkdir -p "$work/app/node_modules/bet-runtime"
+  tar -xzf "$packages"/bet-runtime-*.tgz -C "$work/app/node_modules/bet-runtime" --strip-components=1
+  cat >"$work/app/top.mjs" <<'END'
+import { Model } from 'bet-runtime';
+const model = await Model.open(process.argv[2]);
+for (const { item } of model.recommend(process.argv[3], { k: 3 })) console.log(item);
+END
+  env -i "$work/root/usr/bin/bet-serve" recommend "$model" --user "$user" -k 3 --json |
+    node -p 'JSON.parse(require("fs").readFileSync(0)).items.map(({ item }) => item).join("\n")' |
+    diff - <(node "$work/app/top.mjs" "$model" "$user") || fail "the npm package answers otherwise"
+fi
 echo "package: good"
