@@ -5,8 +5,9 @@
   tools/make_results.py --check    changes nothing; fails if a document is not what the files give
 
 A table stands in a document between the lines `<!-- table NAME -->` and `<!-- end table -->`, where
-NAME is one of tools/results/tables.py. Everything else in a document is written by hand. The commit of
-a run is in docs/results/sources.json unless its line has it.
+NAME is one of tools/results/tables.py. Everything else in a document is written by hand. The files are
+results.csv of `bet compare` and `bet experiment`, and older ones with a JSON line for each run; the commit
+of a run is in docs/results/sources.json unless its line has it.
 """
 import re
 import sys

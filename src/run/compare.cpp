@@ -74,7 +74,8 @@ CompareResult run_comparison(const CompareJob& job, const CompareCallbacks& call
   const std::vector<RunGroup> groups = run_groups(result.runs);
   result.cells = cells_table(groups);
   if (groups.empty()) return result;
-  const std::vector<RunPair> pairs = run_pairs(first_against_others(groups), kMetricsAt20);
+  const std::vector<RunPair> pairs =
+      run_pairs(method_against_others(job.methods[0], groups), kMetricsAt20);
   result.pairs = pairs_table(pairs);
   if (job.within) {
     for (const SmallestFile& smallest : smallest_within(groups, *job.within)) {

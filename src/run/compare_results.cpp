@@ -39,6 +39,7 @@ CsvFields fields_of(const ComparedRun& run) {
                       {"precision", used.precision ? precision_text(*used.precision) : ""},
                       {"seed", std::to_string(report.seed)},
                       {"params", std::to_string(used.params)},
+                      {"share", shortest_text(used.share)},
                       {"bytes", std::to_string(used.bytes)},
                       {"file_bytes", std::to_string(used.file_bytes)}};
   add_metrics("validation", report.validation, fields);
@@ -106,11 +107,11 @@ ResultTable cells_table(std::span<const RunGroup> groups) {
   return table;
 }
 
-std::vector<std::pair<const RunGroup*, const RunGroup*>> first_against_others(
-    std::span<const RunGroup> groups) {
+std::vector<std::pair<const RunGroup*, const RunGroup*>> method_against_others(
+    const std::string& method, std::span<const RunGroup> groups) {
   std::vector<std::pair<const RunGroup*, const RunGroup*>> pairs;
   for (const RunGroup& one : groups) {
-    if (one.method != groups[0].method) continue;
+    if (one.method != method) continue;
     for (const RunGroup& other : groups) {
       const bool alike = other.backbone == one.backbone && other.method != one.method;
       const bool comparable =

@@ -23,10 +23,9 @@ std::string results_csv(std::span<const ComparedRun> runs);
 // Means and deviations over seeds. Data and variants have columns where they differ.
 ResultTable cells_table(std::span<const RunGroup> groups);
 
-// The first method of the groups against each other one: with the same backbone and budget, or
-// without a budget.
-std::vector<std::pair<const RunGroup*, const RunGroup*>> first_against_others(
-    std::span<const RunGroup> groups);
+// A method against each other one with the same backbone and budget, or without a budget.
+std::vector<std::pair<const RunGroup*, const RunGroup*>> method_against_others(
+    const std::string& method, std::span<const RunGroup> groups);
 
 // The tests, and below them what each figure is.
 ResultTable pairs_table(std::span<const RunPair> pairs);

@@ -82,7 +82,7 @@ class Table1 {
     table_.title = "Table 1: " + title_of(data_);
     table_.columns = {"method"};
     for (const std::string& backbone : backbones_) {
-      table_.columns.push_back(title_of(backbone) + ": sparsity");
+      table_.columns.push_back(title_of(backbone));
       for (const MetricKind& metric : kTable1Metrics) {
         table_.columns.emplace_back(metric.short_name);
       }
@@ -186,7 +186,9 @@ class Table1 {
       }
     }
     table_.notes.emplace_back(
-        "Means over seeds on test. bet is this program's search, bet-paper the search of the "
+        "Below the name of a backbone: sparsity, the share of parameters that is removed. Means "
+        "over "
+        "seeds on test. bet is this program's search, bet-paper the search of the "
         "paper; both stand beside the paper's BET. In brackets: what is meant where the paper has "
         "a misprint.");
     table_.notes.emplace_back(

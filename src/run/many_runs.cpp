@@ -56,7 +56,12 @@ class ManyRuns {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBudget) throw;
       run.error = error.what();
+      return;
     }
+    BET_CHECK(
+        !run.report->interrupted, run.folder.string(),
+        ": was ended early with the best so far, which cannot be compared; remove it, and the "
+        "same command makes it again");
   }
 
   // What a run is expected to take: as long as those that are most like it.

@@ -37,8 +37,8 @@ struct CompareCallbacks {
 // Makes the runs that are not there yet one after the other, resumes those that were interrupted,
 // and reads those that are complete. Runs on the same data that follow each other share them.
 // `made` is called after every run that was not there. A budget that a method cannot meet is noted
-// in the run, and the others are made; other errors end it. Throws Interrupted as fit() does, also
-// where a stop ended a run with the best so far: the runs after it would not be comparable.
+// in the run, and the others are made; other errors end it, and so does a run that was ended early
+// with the best so far, which cannot be compared. Throws Interrupted as fit() does.
 void make_runs(std::span<ComparedRun> runs, const CompareCallbacks& callbacks,
                const std::function<void()>& made);
 

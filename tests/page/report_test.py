@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""report_test.py MAKE_PAGE: the page of a run, report.html, as Chromium sees it.
+"""report_test.py MAKE_PAGE: the pages of a run, a comparison and an experiment, report.html, as Chromium sees them.
 
 Exits with 77, which ctest takes for skipped, where there is no Chromium.
 """
@@ -22,20 +22,22 @@ class ReportTest(unittest.TestCase):
     def test_fits_a_phone_and_a_desktop_in_light_and_dark_and_loads_nothing(self):
         with tempfile.TemporaryDirectory(prefix="bet_report_") as folder, \
                 Chromium(find_chromium()) as browser:
-            page = os.path.join(folder, "report.html")
-            with open(page, "wb") as file:
-                subprocess.run([MAKE_PAGE], check=True, stdout=file)
-            for size in (PHONE, DESKTOP):
-                for dark in (False, True):
-                    with self.subTest(size=size, dark=dark):
-                        browser.resize(*size, dark)
-                        browser.open("file://" + page)
-                        self.looks_right(browser, size, dark)
-            self.prints(browser)
-            self.asked_for_nothing(browser, page)
+            pages = []
+            for what in ([], ["compare"], ["experiment"]):
+                pages.append(os.path.join(folder, "-".join(["report", *what]) + ".html"))
+                with open(pages[-1], "wb") as file:
+                    subprocess.run([MAKE_PAGE, *what], check=True, stdout=file)
+                for size in (PHONE, DESKTOP):
+                    for dark in (False, True):
+                        with self.subTest(what=what, size=size, dark=dark):
+                            browser.resize(*size, dark)
+                            browser.open("file://" + pages[-1])
+                            self.looks_right(browser, size, dark)
+                self.prints(browser)
+            self.asked_for_nothing(browser, pages)
 
     def looks_right(self, browser, size, dark):
-        browser.value("void (document.querySelector('details').open = true)")
+        browser.value("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
         self.assertEqual(browser.value("document.documentElement.scrollWidth"), size[0])
         # Wide tables scroll by themselves; all else is inside of the screen.
         outside = browser.value(
@@ -64,10 +66,11 @@ class ReportTest(unittest.TestCase):
         pdf = base64.b64decode(browser.call("Page.printToPDF")["data"])
         self.assertIn(pdf.count(b"/Type /Page\n"), range(1, 8))
 
-    def asked_for_nothing(self, browser, page):
+    def asked_for_nothing(self, browser, pages):
         for method, params in browser.events:
             if method == "Network.requestWillBeSent":
-                self.assertIn(params["request"]["url"], ("file://" + page, "about:blank"))
+                self.assertIn(params["request"]["url"],
+                              ["about:blank", *("file://" + page for page in pages)])
             self.assertNotIn(method, ("Runtime.exceptionThrown", "Runtime.consoleAPICalled",
                                       "Log.entryAdded"), params)
         self.assertFalse(browser.value("'hacked' in window"))

@@ -2,35 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "report/experiment_page.h"
 #include "report/html_text.h"
 #include "report/sample_report.h"
 
 namespace bet {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json cell(const char* backbone, const char* method, const char* budget, double bytes,
-          double recall) {
-  const auto spread = [](double mean) { return Json{{"mean", mean}, {"deviation", 0.0123}}; };
-  return {{"backbone", backbone},
-          {"method", method},
-          {"budget", budget},
-          {"runs", 3},
-          {"bytes", bytes},
-          {"file_bytes", bytes + 1000},
-          {"validation_recall@20", spread(recall - 0.01)},
-          {"test_recall@20", spread(recall)},
-          {"test_ndcg@20", spread(recall / 2)}};
-}
-
-Json sample_comparison() {
-  return {
-      {"dataset", test::sample_report()["dataset"]},
-      {"cells",
-       {cell("lightgcn", "bet", "1%B", 50'000, 0.15), cell("lightgcn", "bet", "5%B", 250'000, 0.18),
-        cell("lightgcn", "es", "1%B", 49'000, 0.11), cell("mf", "es", "1%B", 49'000, 0.09)}}};
-}
+using test::sample_comparison;
+using test::sample_experiment;
 
 TEST(ComparePage, HoldsTheNumbersWithTheirSpread) {
   const std::string page = compare_page(sample_comparison());
@@ -44,14 +24,37 @@ TEST(ComparePage, HoldsTheNumbersWithTheirSpread) {
     ++bars;
   }
   EXPECT_EQ(bars, 8U) << "four cells, two metrics";
+  EXPECT_NE(page.find("The smallest file within 1 % of full size"), std::string::npos);
+  EXPECT_NE(page.find("<td>bet against es</td><td>0.1101</td>"), std::string::npos);
+  EXPECT_NE(page.find("p: of a test."), std::string::npos);
+}
+
+// A comparison that is not complete has no tests yet.
+TEST(ComparePage, NeedsCellsAlone) {
+  auto comparison = sample_comparison();
+  comparison.erase("within");
+  comparison.erase("pairs");
+  const std::string page = compare_page(comparison);
+  EXPECT_NE(page.find("12 runs compared"), std::string::npos);
+  EXPECT_EQ(page.find("Smallest file"), std::string::npos);
+  EXPECT_EQ(page.find("against the others"), std::string::npos);
+}
+
+TEST(ExperimentPage, HasEveryPointAndFoldsLongTables) {
+  const std::string page = experiment_page(sample_experiment());
+  EXPECT_NE(page.find("<title>90 %, iteration 50: 3.27e-05 ± 4.54e-07</title>"), std::string::npos);
+  EXPECT_NE(page.find("<summary>130 rows</summary>"), std::string::npos);
+  EXPECT_EQ(page.find("<summary>4 rows</summary>"), std::string::npos);
 }
 
 TEST(ComparePage, LoadsNothingAndEscapesNames) {
-  const std::string page = compare_page(sample_comparison());
-  for (const char* part : {"http:", "https:", "src=", "<script", "<link", "url("}) {
-    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  for (const std::string& page :
+       {compare_page(sample_comparison()), experiment_page(sample_experiment())}) {
+    for (const char* part : {"http:", "https:", "src=", "<script", "<link", "url("}) {
+      EXPECT_EQ(page.find(part), std::string::npos) << part;
+    }
+    EXPECT_NE(page.find(escaped(test::kHostileName)), std::string::npos);
   }
-  EXPECT_NE(page.find(escaped(test::kHostileName)), std::string::npos);
 }
 
 }  // namespace

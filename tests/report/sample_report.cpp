@@ -167,4 +167,70 @@ Json sample_report() {
   return report;
 }
 
+namespace {
+
+Json cell(const char* backbone, const char* method, const char* budget, double bytes,
+          double recall) {
+  const auto spread = [](double mean) { return Json{{"mean", mean}, {"deviation", 0.0123}}; };
+  return {{"backbone", backbone},
+          {"method", method},
+          {"budget", budget},
+          {"runs", 3},
+          {"bytes", bytes},
+          {"file_bytes", bytes + 1000},
+          {"validation_recall@20", spread(recall - 0.01)},
+          {"test_recall@20", spread(recall)},
+          {"test_ndcg@20", spread(recall / 2)}};
+}
+
+// As wide as that of three backbones.
+Json wide_table(const char* title, int rows) {
+  Json table = {{"title", title}, {"columns", {"method"}}, {"rows", Json::array()}};
+  for (int i = 1; i < 16; ++i) table["columns"].push_back("R@" + std::to_string(i));
+  for (int row = 0; row < rows; ++row) {
+    Json texts = {row == 0 ? kHostileName : "bet against es"};
+    for (int i = 1; i < 16; ++i) texts.push_back("0.1" + std::to_string(100 * row + i));
+    table["rows"].push_back(std::move(texts));
+  }
+  table["notes"] = {"p: of a test.", std::string("of ") + kHostileName};
+  return table;
+}
+
+}  // namespace
+
+Json sample_comparison() {
+  return {
+      {"dataset", sample_report()["dataset"]},
+      {"cells",
+       {cell("lightgcn", "bet", "1%B", 50'000, 0.15), cell("lightgcn", "bet", "5%B", 250'000, 0.18),
+        cell("lightgcn", "es", "1%B", 49'000, 0.11), cell("mf", "es", "1%B", 49'000, 0.09)}},
+      {"within", {"The smallest file within 1 % of full size: bet, 50,000 bytes."}},
+      {"pairs", wide_table("", 3)}};
+}
+
+Json sample_experiment() {
+  Json experiment = {{"title", "figure-loss"},
+                     {"sentence", std::string("3 runs of ") + kHostileName},
+                     {"charts", Json::array()},
+                     {"tables", {wide_table("Tests", 4), wide_table(kHostileName, 130)}}};
+  for (const bool log : {true, false}) {
+    Json chart = {{"title", "predictor loss, Gowalla"},
+                  {"x", "iteration"},
+                  {"y", "loss"},
+                  {"log_y", log},
+                  {"series", Json::array()}};
+    for (const char* name : {"80 %", "90 %"}) {
+      Json points = Json::array();
+      for (int i = 1; i <= 50; ++i) {
+        points.push_back({{"x", i},
+                          {"mean", 0.5 * std::exp(-0.2 * i) + 1e-5},
+                          {"deviation", 0.01 * std::exp(-0.2 * i)}});
+      }
+      chart["series"].push_back({{"name", name}, {"points", std::move(points)}});
+    }
+    experiment["charts"].push_back(std::move(chart));
+  }
+  return experiment;
+}
+
 }  // namespace bet::test

@@ -164,7 +164,7 @@ TEST(Compare, TestsTheFirstMethodAgainstTheOthersUserByUser) {
     EXPECT_EQ(mean_of(users), run.report->test);
   }
   const std::vector<RunGroup> groups = run_groups(result.runs);
-  const auto compared = first_against_others(groups);
+  const auto compared = method_against_others("es", groups);
   ASSERT_EQ(compared.size(), 2U) << "full has no budget and is compared with 20%";
   const std::vector<RunPair> pairs = run_pairs(compared, kMetricsAt20);
   ASSERT_EQ(pairs.size(), 4U);
@@ -243,6 +243,20 @@ TEST(Compare, ContinuesAfterAnInterruption) {
   job.options.dim = 9;
   EXPECT_NE(test::error_of([&] { compare(job); }).find("was started with --dim 8"),
             std::string::npos);
+}
+
+// The best so far of a run that was stopped early is no result of its method.
+TEST(Compare, RefusesARunThatWasEndedEarly) {
+  const TempFolder folder;
+  CompareJob job = small_comparison(folder);
+  job.methods = {"es"};
+  job.seeds = 1;
+  CompareCallbacks callbacks;
+  int steps = 0;
+  callbacks.fit.stop = [&] { return ++steps > 10; };
+  EXPECT_NE(test::error_of([&] { compare(job, callbacks); }).find("was ended early"),
+            std::string::npos);
+  EXPECT_NE(test::error_of([&] { compare(job); }).find("was ended early"), std::string::npos);
 }
 
 TEST(Compare, NotesABudgetThatCannotBeMetAndGoesOn) {

@@ -7,10 +7,6 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "results"
 
-# Two misprints in the paper's Table 1: (data, backbone, method, budget, metric) -> what is meant.
-MISPRINTS = {("gowalla", "ngcf", "bet", "5%", "ndcg@20"): ("0.9980", "(0.0998)"),
-             ("yelp2018", "lightgcn", "ciess", "5%", "recall@20"): ("0.6570", "(0.0657)")}
-
 
 @dataclasses.dataclass
 class Run:
@@ -27,6 +23,7 @@ class Run:
     device: str
     commit: str = ""
     date: str = ""
+    variant: str = ""  # what sets the run apart from others of its method
 
     def recall(self, part="test"):
         return self.report[part]["recall@20"]
@@ -36,8 +33,10 @@ class Run:
 
 
 def read(name):
-    """The runs of a .jsonl or .json file below docs/results."""
+    """The runs of a file below docs/results: results.csv of `bet compare` and `bet experiment`, .jsonl or .json."""
     path = FOLDER / name
+    if path.suffix == ".csv":
+        return [_run_of_row(name, row) for row in rows_of(name)]
     text = path.read_text()
     lines = [json.loads(text)] if path.suffix == ".json" else list(map(json.loads, text.splitlines()))
     source = json.loads((FOLDER / "sources.json").read_text())[name]
@@ -69,6 +68,19 @@ def _run(name, fields, source):
     return run
 
 
+def _run_of_row(name, row):
+    """A line of results.csv, which says its own commit; its report has what the tables read."""
+    metrics = {part: {key.removeprefix(part + "_"): float(value) for key, value in row.items()
+                      if key.startswith(part + "_") and value}
+               for part in ("validation", "test")}
+    used = {key: int(row[key]) for key in ("params", "bytes", "file_bytes")} | {"share": float(row["share"]),
+                                                                                "precision": row["precision"]}
+    report = metrics | {"used": used, "seconds": {"total": float(row["seconds"])}}
+    return Run(file=name, fields=row, report=report, options=[], data=row["data"], backbone=row["backbone"],
+               method=row["method"], budget=row["budget"], seed=int(row["seed"]), device=row["device"],
+               commit=row["commit"], variant=row["variant"])
+
+
 def _matches(run, rule):
     for key, wanted in rule.get("where", {}).items():
         if key == "option":
@@ -93,12 +105,19 @@ def one(runs, **wanted):
     return found[0] if found else None
 
 
+def rows_of(name):
+    """The lines of a CSV file below docs/results."""
+    with (FOLDER / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 class Paper:
     """The paper's Table 1, which gives the share that is removed: 95% is a budget of 5%."""
 
     def __init__(self):
-        with (FOLDER / "paper-table1.csv").open() as file:
-            rows = list(csv.DictReader(file))
+        rows, misprints = map(rows_of, ("paper-table1.csv", "paper-misprints.csv"))
+        self._misprints = {tuple(row[key] for key in ("dataset", "backbone", "method", "metric", "printed")):
+                           row["meant"] for row in misprints}
         self._rows = {}
         for row in rows:
             budget = f"{100 - int(row['sparsity'].rstrip('%'))}%"
@@ -111,12 +130,8 @@ class Paper:
         row = self._rows.get((data, backbone, method, budget))
         if row is None:
             return ""
-        printed, meant = MISPRINTS.get((data, backbone, method, budget, metric), (None, None))
-        if printed is not None:
-            if row[metric] != printed:
-                raise ValueError(f"the paper's table has {row[metric]} where {printed} was expected")
-            return meant
-        return row[metric]
+        meant = self._misprints.get((data, backbone, method, metric, row[metric]))
+        return f"({meant})" if meant else row[metric]
 
     def share(self, data, backbone, method):
         return self._rows[data, backbone, method, ""]["share"]

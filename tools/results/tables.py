@@ -1,61 +1,14 @@
 """The tables of docs/results.md and docs/studies, each a function of the committed result files."""
 import statistics
 
-import measure
 import measure_lengths
+from results import experiments
 from results import updates as update_lines
+from results.layout import NAMES, commits, footer, markdown, mean_spread, percent, table, unique
 from results.lines import Paper, one, read, select, text_file
 
-NAMES = {"gowalla": "Gowalla", "yelp2018": "Yelp2018", "lightgcn": "LightGCN", "ngcf": "NGCF",
-         "ncf": "NCF", "mf": "MF"}
 BUDGETS = ("5%", "10%", "20%")
 BUDGETED = ("es", "mr", "sided", "frequency", "magnitude", "pep", "ciess", "bet")
-
-
-def markdown(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def percent(text):
-    """"5%" -> "5 %"."""
-    return text.replace("%", " %")
-
-
-def unique(values):
-    return list(dict.fromkeys(values))
-
-
-def commits(runs):
-    return ", ".join(unique(run.commit for run in runs))
-
-
-def seed_text(runs):
-    by_data = {}
-    for run in runs:
-        by_data.setdefault(NAMES.get(run.data, run.data), set()).add(run.seed)
-    groups = {data: ", ".join(map(str, sorted(seeds))) for data, seeds in by_data.items()}
-    if set(groups.values()) == {"1"}:
-        return "Seed 1, one run for each figure, so no spread. "
-    if len(set(groups.values())) == 1:
-        return f"Seeds {next(iter(groups.values()))}. "
-    return f"Seeds {'; '.join(f'{seeds} ({data})' for data, seeds in groups.items())}. "
-
-
-def footer(runs, folder="results", timing=False):
-    """A line below a table: seeds and spread (unless it has times alone), device, commits and files."""
-    dated = unique(f"{run.commit} ({run.date})" if run.date else run.commit for run in runs)
-    links = [f"[{name}]({folder}/{name})" for name in unique(run.file for run in runs)]
-    torch = unique(run.report["versions"]["torch"] for run in runs if "versions" in run.report)
-    library = f", LibTorch {' and '.join(torch)}" if torch else ""
-    return (f"*{'' if timing else seed_text(runs)}"
-            f"Device: {' and '.join(unique(run.device for run in runs))}{library}. "
-            f"{'Commit' if len(dated) == 1 else 'Commits'}: {', '.join(dated)}. "
-            f"{'File' if len(links) == 1 else 'Files'}: {', '.join(links)}.*")
-
-
-def table(header, rows, runs, folder="results", timing=False):
-    return markdown(header, rows) + "\n\n" + footer(runs, folder, timing)
 
 
 def reached(run):
@@ -69,14 +22,6 @@ def reached(run):
 
 def quality(run):
     return f"{run.recall():.4f} / {run.ndcg():.4f}" if run else ""
-
-
-def mean_spread(values):
-    """Mean, and standard deviation over the seeds in percent of it."""
-    mean = statistics.mean(values)
-    if len(values) == 1:
-        return f"{mean:.4f} (one seed)"
-    return f"{mean:.4f} ± {100 * statistics.pstdev(values) / mean:.1f} %"
 
 
 # --- the loss -----------------------------------------------------------------------------------
@@ -598,6 +543,22 @@ def final_training():
     return table(["variant", "`sided` 5 %, 10 %", "`es` 5 %, 10 %", "`bet` 5 %, 10 %"], rows, runs, STUDY)
 
 
+def _ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    result = [0.0] * len(values)
+    for rank, index in enumerate(order):
+        result[index] = rank
+    return result
+
+
+def rank_correlation(trials):
+    """Spearman's, of predicted with measured fitness after the first 15."""
+    late = [t for t in trials if t["iteration"] > 15 and t["predicted"] is not None]
+    a, b = _ranks([t["predicted"] for t in late]), _ranks([t["fitness"] for t in late])
+    mean = (len(late) - 1) / 2
+    return sum((x - mean) * (y - mean) for x, y in zip(a, b)) / sum((x - mean) ** 2 for x in a)
+
+
 def _first_search():
     """(data, budget, seed) and its runs of the first study, by column."""
     runs, literal = read("h200/search.jsonl"), read("h200/search-literal.jsonl")
@@ -632,7 +593,7 @@ def first_search():
 
 def first_search_cost():
     rows, used = [], []
-    correlation = lambda run: f"{measure.rank_correlation(run.report['trials']):.2f}"
+    correlation = lambda run: f"{rank_correlation(run.report['trials']):.2f}"
     for (data, budget, seed), row in _first_search():
         run, seconds = row["bet"], row["bet"].report["seconds"]
         times = ", ".join(f"{seconds[phase]:.1f}" for phase in ("pretrain", "search", "retrain", "final"))
@@ -741,4 +702,5 @@ TABLES = {
     "loss-backbones": lambda: loss_grid(("gowalla", "yelp2018"), ("mf", "ngcf", "ncf")),
     "loss-small": lambda: loss_grid(("ml-100k", "ml-latest-small", "demo"), ("lightgcn",)),
     "loss-settings": loss_settings,
+    **experiments.TABLES,
 }
