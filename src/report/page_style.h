@@ -58,7 +58,7 @@ rect.track { fill: var(--track); }
   background: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact;
 }
 .wide { overflow-x: auto; }
-.wide th { white-space: nowrap; }
+.wide th, .wide td:not(:first-child) { white-space: nowrap; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td {
   padding: 4px 0 4px 12px; text-align: right; vertical-align: baseline;

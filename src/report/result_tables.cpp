@@ -11,8 +11,8 @@ using Json = nlohmann::ordered_json;
 std::string cells_of_row(const Json& row, const char* element) {
   std::string text = "<tr>";
   for (const Json& cell : row) {
-    const std::string name = element;
-    text += "<" + name + ">" + escaped(cell.get<std::string>()) + "</" + name + ">";
+    text.append("<").append(element).append(">").append(escaped(cell.get<std::string>()));
+    text.append("</").append(element).append(">");
   }
   return text + "</tr>\n";
 }

@@ -24,6 +24,7 @@ std::string formatted(const char* format, Values... values) {
 
 std::string table_text(const ResultTable& table) {
   std::vector<std::size_t> widths;
+  widths.reserve(table.columns.size());
   for (const std::string& name : table.columns) widths.push_back(width_of(name));
   for (const std::vector<std::string>& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));

@@ -196,7 +196,7 @@ TEST(Compare, TestsTheFirstMethodAgainstTheOthersUserByUser) {
   EXPECT_EQ(run_pairs(compared, kMetricsAt20).at(0).seeds, 1U);
 }
 
-TEST(Compare, NamesTheSmallestFileWithinAShareOfFullSize) {
+TEST(Compare, AddsFullSizeAndNamesTheSmallestFileWithinAShareOfIt) {
   const TempFolder folder;
   CompareJob job = small_comparison(folder);
   job.methods = {"es"};
@@ -204,21 +204,48 @@ TEST(Compare, NamesTheSmallestFileWithinAShareOfFullSize) {
   job.within = 0.99;
   const CompareResult result = compare(job);
   ASSERT_EQ(result.runs.size(), 3U) << "full size is added";
-  const std::vector<RunGroup> groups = run_groups(result.runs);
   ASSERT_EQ(result.within.size(), 1U);
   EXPECT_NE(result.within[0].find("es, budget 20%"), std::string::npos) << result.within[0];
   EXPECT_NE(read_file(folder / "all/report.html").find("es, budget 20%"), std::string::npos);
-  // Between the qualities of both budgets the larger one is left.
-  const double small = groups[0].validation(kRecall20).mean;
-  const double large = groups[1].validation(kRecall20).mean;
-  const double full = groups[2].validation(kRecall20).mean;
-  const auto smallest = [&](double least) {
-    return smallest_within(groups, 1 - least / full).at(0).smallest;
+}
+
+// A complete run of such quality on validation, and a tenth of it on test.
+ComparedRun made_up_run(const char* backbone, const char* method, std::uint64_t seed, double recall,
+                        std::uint64_t file_bytes) {
+  ComparedRun run;
+  run.options.seed = seed;
+  run.report.emplace();
+  run.report->backbone = backbone;
+  run.report->method = method;
+  run.report->seed = seed;
+  run.report->validation.recall[2] = recall;
+  run.report->test.recall[2] = recall / 10;
+  run.report->used.file_bytes = file_bytes;
+  return run;
+}
+
+TEST(SmallestFile, IsChosenByTheMeanOnValidationAndToldByTest) {
+  const std::vector<ComparedRun> runs = {
+      made_up_run("mf", "full", 1, 0.4, 90'000), made_up_run("mf", "full", 2, 0.6, 90'000),
+      made_up_run("mf", "bet", 1, 0.48, 3'000),  made_up_run("mf", "bet", 2, 0.50, 3'000),
+      made_up_run("mf", "es", 1, 0.495, 4'000),  made_up_run("mf", "mr", 1, 0.1, 1'000),
+      made_up_run("ncf", "bet", 1, 0.9, 10)};
+  const std::vector<RunGroup> groups = run_groups(runs);
+  const auto method = [&](double share) {
+    const std::vector<SmallestFile> found = smallest_within(groups, share);
+    EXPECT_EQ(found.size(), 1U) << "ncf has no runs of full size";
+    return found.at(0).smallest->method;
   };
-  ASSERT_LT(small, large);
-  EXPECT_EQ(smallest(small * 0.999), &groups[0]);
-  EXPECT_EQ(smallest((small + large) / 2), &groups[1]);
-  EXPECT_EQ(smallest(2 * std::max({small, large, full})), &groups[2]) << "none is as good";
+  EXPECT_EQ(method(0.03), "bet") << "0.49 is 2 % below 0.5";
+  EXPECT_EQ(method(0.015), "es");
+  EXPECT_EQ(method(0.005), "full");
+  EXPECT_EQ(method(0.9), "mr");
+  EXPECT_EQ(smallest_text(smallest_within(groups, 0.03)[0], 0.03),
+            "The smallest file within 3 % of full size (mf, recall@20 on validation): bet, budget "
+            "-, 3,000 bytes of 90,000; on test recall@20 0.0490 of 0.0500 (-2.00 %).");
+  EXPECT_EQ(smallest_text(smallest_within(groups, 0.005)[0], 0.005),
+            "No file of these runs is smaller than that of full size and within 0.5 % of full size "
+            "(mf, recall@20 on validation).");
 }
 
 TEST(Compare, ContinuesAfterAnInterruption) {
