@@ -16,6 +16,13 @@ void FitEvents::tell(const char* method, const Arguments&... arguments) {
   const py::gil_scoped_acquire gil;
   try {
     if (!listener_.is_none()) listener_.attr(method)(arguments...);
+  } catch (const py::error_already_set& error) {
+    // Ctrl-C while the listener was at work means the run.
+    if (error.matches(PyExc_KeyboardInterrupt)) {
+      ++interrupts_;
+    } else {
+      failure_ = std::current_exception();
+    }
   } catch (...) {
     failure_ = std::current_exception();
   }

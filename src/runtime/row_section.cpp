@@ -1,6 +1,7 @@
 #include "runtime/row_section.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -241,12 +242,25 @@ void RowSection::stored_positions(const Group& group, std::uint32_t row_in_group
   }
 }
 
-RowGroup RowSection::single_row(const Group& group, std::uint32_t row_in_group) const {
-  RowGroup one = group.rows;
-  one.values += row_in_group * value_bytes(form_.precision, one.size);
-  if (one.scales != nullptr) one.scales += row_in_group * scale_bytes(form_.precision);
-  one.count = 1;
-  return one;
+RowGroup RowSection::some_rows(const Group& group, std::uint32_t first_in_group,
+                               std::uint32_t count) const {
+  RowGroup some = group.rows;
+  some.values += first_in_group * value_bytes(form_.precision, some.size);
+  if (some.scales != nullptr) some.scales += first_in_group * scale_bytes(form_.precision);
+  some.count = count;
+  return some;
+}
+
+float RowSection::dot(const Group& group, std::uint32_t row_in_group,
+                      const KernelQuery& query) const {
+  std::array<float, kRowsTogether> out{};
+  const std::uint32_t first = row_in_group - row_in_group % kRowsTogether;
+  if (!has_byte_scale(form_.precision) || first + kRowsTogether > group.rows.count) {
+    row_kernels().dots(form_.precision, single_row(group, row_in_group), query, out.data());
+    return out[0];
+  }
+  row_kernels().dots(form_.precision, some_rows(group, first, kRowsTogether), query, out.data());
+  return out[row_in_group - first];
 }
 
 std::span<const float> RowSection::plain(std::uint32_t columns) const {
@@ -319,11 +333,11 @@ void RowSection::dots(std::span<const float> query, std::span<const std::uint32_
     while (group != groups_.end() && rows[i] - group->first_row >= group->rows.count) ++group;
     if (group == groups_.end()) return;  // empty rows come last
     const std::uint32_t inside = rows[i] - group->first_row;
-    const RowGroup one = single_row(*group, inside);
     if (is_prefix) {
-      row_kernels().dots(form_.precision, one, whole, out.data() + i);
+      out[i] = dot(*group, inside, whole);
       continue;
     }
+    const RowGroup one = single_row(*group, inside);
     stored_positions(*group, inside, positions);
     gathered.clear();
     for (const std::uint32_t position : positions) gathered.push_back(query[position]);

