@@ -48,6 +48,7 @@ constexpr std::size_t kMaxBatch = 100;         // of a batch
 constexpr std::size_t kMaxItems = 1'000;       // of a list in a request
 constexpr std::size_t kMaxListLength = 1'000;  // of an answer
 constexpr std::size_t kMaxEventId = 4'096;     // bytes; as data files have it
+constexpr std::size_t kMaxQueryBytes = 256;    // of a search
 
 constexpr Parameter kUser = {"user", Type::kText, 0, true, "a user in the model file"};
 constexpr Parameter kUsers = {"users", Type::kTexts, kMaxBatch, false, "users in the model file"};
@@ -255,8 +256,12 @@ constexpr std::array<Parameter, 2> kGetItems = {
      {"limit", Type::kInteger, kMaxListLength, false, "how many items; 20"}}};
 HttpResponse get_items(const Context& context) {
   const Arguments arguments = Arguments::of_query(context.request.query, kGetItems);
-  const FoundItems found = find_items(context.model(), context.served.titles.get(),
-                                      arguments.text("q"), arguments.integer("limit").value_or(20));
+  const std::string query = arguments.text("q");
+  // Each word is looked for in every title.
+  BET_CHECK(query.size() <= kMaxQueryBytes, "q has ", query.size(), " bytes, not up to ",
+            kMaxQueryBytes);
+  const FoundItems found = find_items(context.model(), context.served.titles.get(), query,
+                                      arguments.integer("limit").value_or(20));
   Json items = Json::array();
   for (const std::string_view item : found.items) items.push_back({{"item", std::string(item)}});
   return items_response(context, {{"items", std::move(items)}, {"total", found.total}});

@@ -445,6 +445,9 @@ TEST(Handlers, ItemsByIdAndPopularOnes) {
   EXPECT_EQ(Json::parse(toy.get("/items", "q=what").body),
             Json({{"items", Json::array()}, {"total", 0}}));
   expect_error(toy.get("/items", "limit=0"), 400, "limit is 0, not 1 to 1000");
+  EXPECT_EQ(toy.get("/items", "q=" + std::string(256, 'a')).status, 200);
+  expect_error(toy.get("/items", "q=" + std::string(257, 'a')), 400,
+               "q has 257 bytes, not up to 256");
   EXPECT_EQ(toy.get("/popular", "k=2").body,
             line({{"items", user_answer("x", toy.model().popular_items(2))["items"]}}));
 }
