@@ -90,8 +90,8 @@ struct TitleColumns {
 
 // By the names in the first record, if they are names.
 TitleColumns find_columns(const std::vector<std::string>& first) {
-  std::vector<std::string> names;
-  for (const std::string& name : first) names.push_back(folded_text(name));
+  std::vector<std::string> names(first.size());
+  std::transform(first.begin(), first.end(), names.begin(), folded_text);
   const auto is_title = [](const std::string& name) { return name == "title" || name == "name"; };
   const auto is_id = [](const std::string& name) { return name.ends_with("id") || name == "item"; };
   const auto title = std::find_if(names.begin(), names.end(), is_title);
