@@ -186,6 +186,7 @@ std::vector<std::uint32_t> columns_to_store(std::span<const float> row, const Ro
 
 NewRows encode(const std::vector<std::vector<float>>& means, const RowForm& form) {
   std::vector<std::vector<std::uint32_t>> columns;
+  columns.reserve(means.size());
   for (const std::vector<float>& row : means) columns.push_back(columns_to_store(row, form));
   NewRows rows;
   rows.order.resize(means.size());

@@ -26,9 +26,10 @@ struct RowsBefore {
 
 // A new user gets the mean of the rows of its items, a new item that of its users, in as many
 // columns as these have and as long as rows of the file with about as many interactions are on
-// average: the two sides need not be equally long, and a mean is short. With ncf, where a user's row says nothing as an item's, it is the mean of
-// the same side instead: of its items' users (for each item the mean of them), or of its users'
-// items. Only rows of the file are neighbours; without any the row is empty.
+// average: the two sides need not be equally long, and a mean is short. With ncf, where a user's
+// row says nothing as an item's, it is the mean of the same side instead: of its items' users (for
+// each item the mean of them), or of its users' items. Only rows of the file are neighbours;
+// without any the row is empty.
 NewRows mean_user_rows(const RowsBefore& before, std::uint32_t new_users);
 NewRows mean_item_rows(const RowsBefore& before, std::uint32_t new_items);
 

@@ -1,6 +1,6 @@
-// Arbitrary bytes as a log of events (libFuzzer; tools/fuzz.sh runs it). They are refused, or read up
-// to a point; what was read must be read again from the bytes up to there, with nothing cut off. The
-// first byte says how many of the file's last bytes are missing, as after a crash.
+// Arbitrary bytes as a log of events (libFuzzer; tools/fuzz.sh runs it). They are refused, or read
+// up to a point; what was read must be read again from the bytes up to there, with nothing cut off.
+// The first byte says how many of the file's last bytes are missing, as after a crash.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
-// bet_fuzz_seeds MODELS REQUESTS LOGS: writes small good models of every kind, requests of every kind
-// and logs of events, each into its folder.
+// bet_fuzz_seeds MODELS REQUESTS LOGS: writes small good models of every kind, requests of every
+// kind and logs of events, each into its folder.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -100,9 +100,9 @@ void write_logs(const std::filesystem::path& folder) {
     log.add({{"zo\xc3\xab", "item 0"}});
     log.add({{"c", std::string(200, 'z')}});
   }
-  std::filesystem::remove(path + ".lock");
   std::ifstream file(path, std::ios::binary);
   std::string bytes(std::istreambuf_iterator<char>(file), {});
+  for (const std::string& made : {path, path + ".lock"}) std::filesystem::remove(made);
   for (const char missing : {'\0', '\x07'}) {
     std::ofstream seed(folder / ("seed" + std::to_string(int{missing})), std::ios::binary);
     seed << missing << bytes << std::flush;

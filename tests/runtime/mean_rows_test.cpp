@@ -47,8 +47,7 @@ std::vector<NewInteraction> views_of(const NamedPairs& pairs) {
 }
 
 // The items of each user, as sets of names.
-Neighbours lists_after(const Pair& pair,
-                                                         const NamedPairs& added) {
+Neighbours lists_after(const Pair& pair, const NamedPairs& added) {
   Neighbours lists;
   for (std::size_t user = 0; user < pair.users().size(); ++user) {
     lists[pair.users()[user]] = pair.seen(user);
@@ -120,7 +119,8 @@ double length_of_row(const std::vector<double>& row) { return std::sqrt(test::do
 
 // The mean length of the rows whose number of neighbours has as many binary digits as that of the
 // new one, or the nearest number of them, fewer first.
-double typical_length(const NamedRows::Side& side, Neighbours& neighbours, const std::string& name) {
+double typical_length(const NamedRows::Side& side, Neighbours& neighbours,
+                      const std::string& name) {
   const auto digits = [&](const std::string& of) {
     int count = 0;
     for (std::size_t degree = neighbours[of].size(); degree > 0; degree /= 2) ++count;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -21,6 +22,34 @@ namespace {
 using test::TempFolder;
 using Json = nlohmann::ordered_json;
 
+// What another thread has said.
+class Texts {
+ public:
+  void add(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    texts_.push_back(text);
+  }
+  std::vector<std::string> all() const {
+    const std::lock_guard lock(mutex_);
+    return texts_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> texts_;
+};
+
+// Waits for something that another thread does; false if it does not within a minute.
+template <typename Condition>
+bool comes_true(const Condition& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 // A model file, its log, and the handlers over both, as `bet-serve http --allow-updates` has them.
 class LiveServer {
  public:
@@ -28,9 +57,9 @@ class LiveServer {
   explicit LiveServer(const ModelFiles& files)
       : log(files.model + ".events"),
         model(files,
-              {[this](const std::string& error) { reloads.push_back(error); },
+              {[this](const std::string& error) { reloads.add(error); },
                [this](bool good, const std::string& text) {
-                 (good ? compactions : problems).push_back(text);
+                 (good ? compactions : problems).add(text);
                }},
               &log),
         handlers([this] { return model.current(); }, metrics, {},
@@ -62,15 +91,11 @@ class LiveServer {
   // Waits until the vectors have all events.
   bool is_settled() {
     model.add_events_soon();
-    for (int i = 0; i < 2000; ++i) {
-      if (log.status().waiting == 0) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
+    return comes_true([&] { return log.status().waiting == 0; });
   }
 
   bool adds_soon = false;  // false: only is_settled() has the model built
-  std::vector<std::string> reloads, compactions, problems;
+  Texts reloads, compactions, problems;
   Metrics metrics;
   EventLog log;
   ServedModel model;
@@ -173,15 +198,15 @@ TEST_F(LiveModel, EqualsTheUpdatedFileAlsoAfterARestart) {
     server.post("u0", {"fresh"});
     ASSERT_TRUE(server.is_settled());
     EXPECT_EQ(server.recommend("user=newbie"), user_answer(expected, "newbie", 10));
-    EXPECT_TRUE(server.compactions.empty());
+    EXPECT_TRUE(server.compactions.all().empty());
   }
   EXPECT_EQ(test::read_file(path), before) << "the log has the events, not the file";
   LiveServer again(path);
   EXPECT_EQ(again.log.status().waiting, 0U) << "replayed at the start";
   EXPECT_EQ(again.recommend("user=newbie"), user_answer(expected, "newbie", 10));
   again.model.reload_soon();
-  while (again.reloads.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(again.reloads[0], "");
+  ASSERT_TRUE(comes_true([&] { return !again.reloads.all().empty(); }));
+  EXPECT_EQ(again.reloads.all()[0], "");
   EXPECT_EQ(again.recommend("user=newbie"), user_answer(expected, "newbie", 10)) << "and after it";
 }
 
@@ -202,9 +227,7 @@ TEST_F(LiveModel, ALargeLogIsWrittenToTheFile) {
     fill_log(server);
     const std::vector<Event> all = server.log.snapshot().events;
     ASSERT_TRUE(server.is_settled());
-    while (server.log.status().compactions == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    ASSERT_TRUE(comes_true([&] { return !server.compactions.all().empty(); }));
     EXPECT_LT(server.log.status().log_bytes, 100U);
     EXPECT_EQ(load_model_file(path)->seen_items("user 0").size(), 50U);
     EXPECT_EQ(server.seen("user 0").size(), 50U);
@@ -213,7 +236,7 @@ TEST_F(LiveModel, ALargeLogIsWrittenToTheFile) {
     ASSERT_TRUE(server.is_settled());
     EXPECT_EQ(server.seen("user 0").size(), 51U);
     EXPECT_EQ(server.log.snapshot().events.size(), 1U);
-    EXPECT_TRUE(server.problems.empty()) << server.problems[0];
+    EXPECT_EQ(server.problems.all(), std::vector<std::string>());
     after = test::read_file(path);
 
     // A crash between the file and the new log: what the log has again adds nothing.
@@ -234,9 +257,7 @@ TEST_F(LiveModel, KeepsItsBudgetAndThenRefusesEvents) {
   const std::string before = test::read_file(path);
   fill_log(server);
   ASSERT_TRUE(server.is_settled());
-  while (server.log.status().refused.empty()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(comes_true([&] { return !server.log.status().refused.empty(); }));
   const HttpResponse refused = server.post("a", {"b"});
   EXPECT_EQ(refused.status, 507);
   EXPECT_NE(refused.body.find("it would break its budget 5KB"), std::string::npos) << refused.body;
@@ -252,12 +273,11 @@ TEST_F(LiveModel, DoesNotOverwriteAFileThatSomebodyElsePutThere) {
   std::filesystem::rename(folder_ / "next", path);
   fill_log(server);
   ASSERT_TRUE(server.is_settled());
-  for (int i = 0; i < 1000 && server.problems.empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  ASSERT_TRUE(comes_true([&] { return !server.problems.all().empty(); }));
+  EXPECT_NE(server.problems.all()[0].find("was replaced"), std::string::npos);
   EXPECT_EQ(test::read_file(path), other);
   server.model.reload_soon();
-  while (server.reloads.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(comes_true([&] { return !server.reloads.all().empty(); }));
   EXPECT_EQ(server.seen("user 0").size(), 50U) << "its events are added to the new file";
 }
 
