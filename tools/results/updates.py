@@ -6,7 +6,7 @@ FILE = "update.jsonl"
 DATA = (("ml-100k", "MovieLens 100k"), ("gowalla", "Gowalla"))
 KINDS = {"lightgcn-graph": "LightGCN, table and graph", "lightgcn-materialised": "LightGCN, vectors without graph",
          "mf": "MF", "ncf": "NCF"}
-QUESTIONS = (("later", "known users, later items"), ("users", "new users"), ("items", "new items"))
+QUESTIONS = (("later", "known users"), ("users", "new users"), ("items", "new items"))
 VARIANTS = (("no update", "none"), ("update", "update"), ("trained again", "again"))
 
 WIDTH, HEIGHT = 820, 330
@@ -70,8 +70,9 @@ def svg():
 
 
 def _panel(recalls, data, name, left):
-    values = {(question, variant): recalls.get((data, "lightgcn-graph", question, variant), 0.0)
-              for question, _ in QUESTIONS for variant, _ in VARIANTS}
+    values = {(question, variant): recalls[data, "lightgcn-graph", question, variant]
+              for question, _ in QUESTIONS for variant, _ in VARIANTS
+              if (data, "lightgcn-graph", question, variant) in recalls}
     highest = 1.1 * max(values.values())
     y_of = lambda recall: BOTTOM - (BOTTOM - TOP) * recall / highest
     parts = [svg_text(left, TOP - 20, name)]
@@ -84,11 +85,12 @@ def _panel(recalls, data, name, left):
     for place, (question, words) in enumerate(QUESTIONS):
         x = left + place * group + (group - 3 * BAR - 2 * GAP) / 2
         for variant, kind in VARIANTS:
-            value = values[question, variant]
-            y = y_of(value)
-            parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{BAR}" height="{BOTTOM - y:.1f}">'
-                         f"<title>{words}, {variant}: {value:.4f}</title></rect>")
-            parts.append(svg_text(x + BAR / 2, y - 4, f"{value:.3f}"[1:], "small", "middle"))
+            value = values.get((question, variant))
+            if value is not None:
+                y = y_of(value)
+                parts.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{BAR}" height="{BOTTOM - y:.1f}">'
+                             f"<title>{words}, {variant}: {value:.4f}</title></rect>")
+                parts.append(svg_text(x + BAR / 2, y - 4, f"{value:.3f}"[1:], "small", "middle"))
             x += BAR + GAP
         parts.append(svg_text(left + (place + 0.5) * group, BOTTOM + 18, words, "small", "middle"))
     return parts
