@@ -43,6 +43,15 @@ ModelWithLists with_lists(std::shared_ptr<const Model> model, const ListsAndTitl
   return loaded;
 }
 
+// Events would be lost when they are written to a file that has no place for them.
+void check_keeps_interactions(const Model& model, const std::string& path) {
+  const std::vector<Model::Part> parts = model.parts();
+  const bool keeps = std::any_of(parts.begin(), parts.end(), [](const Model::Part& part) {
+    return part.name == "interactions";
+  });
+  BET_CHECK(keeps, path, ": has no interactions (--seen drop), and could not keep events");
+}
+
 }  // namespace
 
 ModelWithLists load_with_lists(const ModelFiles& files) {
@@ -183,9 +192,11 @@ std::shared_ptr<const ModelWithLists> ServedModel::built(const EventLog::Snapsho
   ModelWithLists loaded;
   try {
     loaded = with_lists(model_in_memory(built_), base_.lists);
+    check_keeps_interactions(*loaded.model, files_.model);
   } catch (const Error& error) {
     const std::string text = error.what();
-    fail_as(error.kind(), built_ == base_.model ? files_.model + ": " : "", text);
+    const bool is_named = built_ != base_.model || text.starts_with(files_.model + ": ");
+    fail_as(error.kind(), is_named ? "" : files_.model + ": ", text);
   }
   loaded.events = events_;
   return std::make_shared<const ModelWithLists>(std::move(loaded));

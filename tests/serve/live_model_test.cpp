@@ -13,6 +13,7 @@
 #include "serve/handlers.h"
 #include "serve/served_model.h"
 #include "serve/served_toy.h"
+#include "support/expect_error.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -135,7 +136,7 @@ TEST_F(LiveModel, ListsAndTitlesAreThoseOfTheLastReload) {
 
   server.post("newbie", {"fresh"});
   ASSERT_TRUE(server.is_settled());
-  EXPECT_TRUE(server.problems.empty());
+  EXPECT_TRUE(server.problems.all().empty());
   const Json answer = server.recommend("only_list=some&user=" + user);
   EXPECT_EQ(ids_of(answer), (std::set<std::string>{item, "fresh"}));
   for (const Json& entry : answer["items"]) {
@@ -318,6 +319,14 @@ TEST_F(LiveModel, EventsAreAnsweredAsDocumented) {
   EXPECT_EQ(keys_of(Json::parse(server.ask("GET", "/events", "").body)),
             keys_of(schemas["Events"]["properties"]));
   EXPECT_EQ(keys_of(api["paths"]["/events"]), (std::set<std::string>{"get", "post"}));
+}
+
+TEST_F(LiveModel, NeedsAFileThatCanKeepEvents) {
+  test::ToyOptions without;
+  without.interactions = false;
+  const std::string path = write_model(without);
+  EXPECT_EQ(test::error_of([&] { LiveServer server(path); }),
+            path + ": has no interactions (--seen drop), and could not keep events");
 }
 
 TEST_F(LiveModel, IsNotARun) {
