@@ -19,9 +19,9 @@ struct Dataset {
   std::string columns;
   IdTable users;
   IdTable items;
-  Interactions interactions;           // empty once make_split() has taken them
-  // "users", "items" or "users, items": the sides whose ids were given as texts although all of them
-  // are integers (base/integer_text.h). Files do not tell, and are taken to have integers.
+  Interactions interactions;  // empty once make_split() has taken them
+  // "users", "items" or "users, items": the sides whose ids were given as texts although all of
+  // them are integers (base/integer_text.h). Files do not tell, and are taken to have integers.
   std::string text_ids;
   bool has_test_part = false;          // the source marks a test part of its own
   std::uint64_t duplicates = 0;        // repeated pairs of the source, merged

@@ -79,8 +79,7 @@ std::size_t num_rule_plans(std::size_t num_precisions, bool may_have_empty_rows)
   if (num_precisions == 1) {
     return sided_shares(may_have_empty_rows, false).size() + kFrequencyExponents.size();
   }
-  return num_rule_precisions(num_precisions) *
-         (1 + sided_shares(may_have_empty_rows, true).size());
+  return num_rule_precisions(num_precisions) * (1 + sided_shares(may_have_empty_rows, true).size());
 }
 
 }  // namespace bet

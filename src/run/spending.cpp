@@ -73,7 +73,8 @@ FileKinds file_kinds(const FitOptions& resolved) {
 // Throws where the precision that a method takes without a choice does not fit.
 ResolvedBudget resolve_for(const FitOptions& resolved, const TableShape& shape,
                            std::optional<std::uint64_t> beside_table) {
-  ResolvedBudget allowed = resolve_budget(*resolved.budget, shape, resolved.precision, beside_table);
+  ResolvedBudget allowed =
+      resolve_budget(*resolved.budget, shape, resolved.precision, beside_table);
   if (!resolved.precision && !allowed.covers_full && !method_of(resolved).chooses_precision) {
     resolve_budget(*resolved.budget, shape, kUsualLowPrecision, beside_table);
   }

@@ -19,8 +19,8 @@ struct RowGroup {
 // query: any finite ones.
 constexpr std::size_t kQueryPadding = 7;
 
-// Rows of the precisions below four bits that are multiplied together, from the first of a group on.
-// What is left at its end is multiplied row by row, where sums have another order.
+// Rows of the precisions below four bits that are multiplied together, from the first of a group
+// on. What is left at its end is multiplied row by row, where sums have another order.
 constexpr std::uint32_t kRowsTogether = 4;
 
 // The vector that rows are multiplied with.

@@ -108,8 +108,8 @@ HttpResponse get_recommend(const Context& context) {
   const Arguments arguments = Arguments::of_query(context.request.query, kGetRecommend);
   const AnswerOptions options = answer_options(arguments);
   const AnswerFilter filter(options, context.served);
-  return items_response(
-      context, live_user_answer(context.served, arguments.text("user"), options, filter));
+  return items_response(context,
+                        live_user_answer(context.served, arguments.text("user"), options, filter));
 }
 
 constexpr std::array kPostRecommend = {kUsers,   kGiven,    kK,           kOnly,   kOnlyList,

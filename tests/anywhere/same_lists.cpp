@@ -18,9 +18,11 @@
 // bet_same_lists print FOLDER [SETS]: the lists of these files as one JSON object, by the first
 // SETS instruction sets that this machine runs (default: all). tests/anywhere/same_lists.mjs prints
 // the same, and tests/anywhere/same_lists.py compares.
-// bet_same_lists damage: damaged files with right checksums, and what opening them says: an array of
+// bet_same_lists damage: damaged files with right checksums, and what opening them says: an array
+// of
 // {"file": .., "error": ..} in hex, with an empty error where the file is taken.
-// bet_same_lists huge FILE: a small file without a fault whose opening takes 4 * (2^32 + 4096) bytes.
+// bet_same_lists huge FILE: a small file without a fault whose opening takes 4 * (2^32 + 4096)
+// bytes.
 
 namespace bet {
 namespace {
@@ -137,8 +139,8 @@ void print_verdict(bool first, const std::string& file) {
   } catch (const Error& refused) {
     error = refused.what();
   }
-  std::printf("%s{\"file\": \"%s\", \"error\": \"%s\"}", first ? "" : ",\n",
-              hex_of(file).c_str(), hex_of(error).c_str());
+  std::printf("%s{\"file\": \"%s\", \"error\": \"%s\"}", first ? "" : ",\n", hex_of(file).c_str(),
+              hex_of(error).c_str());
 }
 
 void print_damaged() {

@@ -166,7 +166,8 @@ TEST(Budget, ForAFileLeavesTheTableTheRest) {
   EXPECT_TRUE(budget.allows(1'000'000, 7'000));
   EXPECT_FALSE(budget.allows(1, 7'001));
   // What holds the full table and the rest needs no cut.
-  EXPECT_TRUE(resolve_budget(parse_budget("13kB"), shape, Precision::kFloat32, kBeside).covers_full);
+  EXPECT_TRUE(
+      resolve_budget(parse_budget("13kB"), shape, Precision::kFloat32, kBeside).covers_full);
   EXPECT_FALSE(
       resolve_budget(parse_budget("12.7kB"), shape, Precision::kFloat32, kBeside).covers_full);
 
