@@ -11,15 +11,19 @@ trap 'rm -rf "$work"' EXIT
 arm() { qemu-aarch64-static -L /usr/aarch64-linux-gnu "$@"; }
 
 ./machine_test.sh aarch64-linux-gnu-g++ -mbig-endian little-endian
+# Without a few that take minutes here: what they compare does not depend on the processor, or is compared by the lists
+# below. (All of them passed under qemu when this was written.)
+slow=EveryKindOfModel.AnswersAreThoseByHand:EveryKindOfModel.ManyThreads*:*/Damaged.EveryWrongByte*:*/Damaged.ManyWrong*:*.PoolsGiveBothLosses*
 shards=()
 for shard in 0 1; do
-  GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$shard arm "$build/bet_core_tests" --gtest_brief=1 >"$work/tests-$shard" 2>&1 &
+  GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$shard arm "$build/bet_core_tests" --gtest_brief=1 --gtest_filter="-$slow" \
+    >"$work/tests-$shard" 2>&1 &
   shards+=($!)
 done
 for shard in 0 1; do wait "${shards[shard]}" || { cat "$work/tests-$shard"; fail "tests"; }; done
 grep -h 'PASSED' "$work"/tests-*
 
-mkdir "$work/models" "$work/other"
+mkdir "$work/models"
 "$native/bet_same_lists" make "$work/models"
 "$native/bet_same_lists" print "$work/models" >"$work/x86.json"
 arm "$build/bet_same_lists" print "$work/models" >"$work/arm64.json"
