@@ -78,6 +78,27 @@ bool differ(std::span<const RunGroup> groups, const Value& value_of) {
   return values.size() > 1;
 }
 
+// What each figure of pairs_table() is.
+void add_definitions(std::size_t num_tests, std::vector<std::string>& notes) {
+  notes.emplace_back(
+      "difference: mean over the users with test items of the first method's value minus the "
+      "other's, in percent of the other's mean; a user's value is the mean over the seeds that "
+      "both have.");
+  notes.push_back("95 % interval: of that difference, by a percentile bootstrap over users (" +
+                  with_commas(kResamples) + " resamples, seeded).");
+  notes.emplace_back(
+      "Cohen's d: that difference in units of its standard deviation over users; about 0.2 is "
+      "called small, 0.5 medium, 0.8 large.");
+  notes.push_back(
+      "p: two-sided paired t-test over users. p (Holm): corrected for all " +
+      with_commas(num_tests) +
+      " tests of this table. With thousands of users nearly every difference is significant, also "
+      "one that another seed would turn: read the size and the seeds first.");
+  notes.emplace_back(
+      "over seeds: mean and standard deviation of the difference by seed. better: seeds in which "
+      "the first method was better.");
+}
+
 }  // namespace
 
 std::string results_csv(std::span<const ComparedRun> runs) {
@@ -144,20 +165,7 @@ ResultTable pairs_table(std::span<const RunPair> pairs) {
          std::to_string(pair.seeds_better) + " of " + std::to_string(pair.seeds)});
   }
   if (pairs.empty()) return table;
-  table.notes = {
-      "difference: mean over the users with test items of the first method's value minus the "
-      "other's, in percent of the other's mean; a user's value is the mean over the seeds that "
-      "both have.",
-      "95 % interval: of that difference, by a percentile bootstrap over users (" +
-          with_commas(kResamples) + " resamples, seeded).",
-      "Cohen's d: that difference in units of its standard deviation over users; about 0.2 is "
-      "called small, 0.5 medium, 0.8 large.",
-      "p: two-sided paired t-test over users. p (Holm): corrected for all " +
-          with_commas(pairs.size()) +
-          " tests of this table. With thousands of users nearly every difference is significant, "
-          "also one that another seed would turn: read the size and the seeds first.",
-      "over seeds: mean and standard deviation of the difference by seed. better: seeds in which "
-      "the first method was better."};
+  add_definitions(pairs.size(), table.notes);
   return table;
 }
 

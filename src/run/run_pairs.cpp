@@ -123,6 +123,7 @@ std::vector<RunPair> run_pairs(
     for (std::size_t i = 0; i < places.size(); ++i) pairs[places[i]].interval = intervals[i];
   }
   std::vector<double> p;
+  p.reserve(pairs.size());
   for (const RunPair& pair : pairs) p.push_back(pair.test.p);
   const std::vector<double> corrected = holm(p);
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].holm_p = corrected[i];

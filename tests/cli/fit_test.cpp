@@ -90,7 +90,8 @@ TEST(Compare, PrintsATableOfAllRuns) {
   EXPECT_NE(table.find("\nmf es 20% 1 "), std::string::npos) << table;
   EXPECT_NE(table.find("\nmf full - 1 "), std::string::npos) << table;
   EXPECT_NE(table.find("\nmf: es against full 20% R@20 "), std::string::npos) << table;
-  EXPECT_NE(table.find("\nThe smallest file within 90 % of full size"), std::string::npos) << table;
+  EXPECT_NE(table.find("within 90 % of full size (mf, recall@20 on validation)"), std::string::npos)
+      << table;
   EXPECT_EQ(run_bet({"compare", "demo", "--method", "unknown"}).exit_code, 1);
   EXPECT_EQ(run_bet({"compare", "demo", "--within", "1"}).exit_code, 2);
   EXPECT_EQ(run_bet({"experiment", "table3", "demo"}).exit_code, 2);
