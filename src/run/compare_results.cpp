@@ -1,7 +1,9 @@
 #include "run/compare_results.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "base/error.h"
@@ -189,7 +191,10 @@ std::vector<SmallestFile> smallest_within(std::span<const RunGroup> groups, doub
 std::string smallest_text(const SmallestFile& found, double share) {
   const RunGroup& full = *found.full;
   const RunGroup& smallest = *found.smallest;
-  const std::string limit = shortest_text(100 * share) + " % of full size (" + full.backbone +
+  // Not the shortest text of a number, which is 9e+01 for 90.
+  std::array<char, 32> percent{};
+  std::snprintf(percent.data(), percent.size(), "%.6g", 100 * share);
+  const std::string limit = std::string(percent.data()) + " % of full size (" + full.backbone +
                             ", recall@20 on validation)";
   if (found.smallest == found.full) {
     return "No file of these runs is smaller than that of full size and within " + limit + ".";

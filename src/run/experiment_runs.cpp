@@ -144,7 +144,7 @@ std::vector<ComparedRun> experiment_runs(const ExperimentJob& job, const fs::pat
       for (std::uint32_t i = 0; i < kMostSeeds; ++i) {
         FitOptions options = cell.options;
         options.seed = job.options.seed + i;
-        const fs::path path = folder / (stem + "-" + budget + "-" + std::to_string(options.seed));
+        const fs::path path = folder / str_cat(stem, "-", budget, "-", options.seed);
         const bool is_asked = is_taken && i < job.seeds;
         if (!is_asked && !fs::exists(RunFiles{path}.report())) continue;
         runs.push_back({std::move(options), path, cell.variant.label});
