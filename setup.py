@@ -53,6 +53,8 @@ class CMakeBuild(build_ext):
         built = folder / "python" / "bet"
         target = ROOT / "python" / "bet" if self.inplace else pathlib.Path(self.build_lib) / "bet"
         target.mkdir(parents=True, exist_ok=True)
+        for stale in (*target.glob("_*.so"), target / "_fit.pyi"):  # of a build with other modules
+            stale.unlink(missing_ok=True)
         for extension in self.extensions:
             name = extension.name.split(".")[-1]
             for module in built.glob(f"{name}.*.so"):

@@ -245,8 +245,8 @@ class Model:
         .zst behind it, or .parquet, which needs pyarrow) with memory for some thousand users at a
         time, and returns the number of users. `bet-serve recommend MODEL --all` writes the same.
 
-        >>> model.recommend_all(1)[0].tolist()
-        [['i4'], ['i1'], ['i5']]
+        >>> sorted(zip(model.user_ids, model.recommend_all(1)[0][:, 0]))
+        [('ann', 'i4'), ('bob', 'i1'), ('zoë', 'i5')]
         """
         if path is None:
             return self._opened.recommend_rows(0, self.num_users, k, only, exclude, min_score,

@@ -1,5 +1,6 @@
 """The lines of Python in README and docs/python.md, and the examples, do what they say."""
 import contextlib
+import io
 import os
 import pathlib
 import re
@@ -40,7 +41,7 @@ def test_the_lines_of_the_pages(here, page, least):
     names = {}
     for block in found:
         text = block.replace("budget=", quick + "budget=", 1) if "bet.fit(" in block else block
-        with contextlib.redirect_stderr(None):
+        with contextlib.redirect_stderr(io.StringIO()):
             exec(compile(text, page, "exec"), names)
 
 
