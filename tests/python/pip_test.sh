@@ -31,7 +31,7 @@ import bet
 assert bet.fit('demo', method='es', budget='5%', backbone='mf', max_steps=2, progress=False).model.num_users > 0" ||
   fail "bet.fit does not work"
 [ -f "$work/whole/bet/_fit.pyi" ] || fail "no stub of bet.fit"
-[ -z "$(ls "$work"/runtime/bet/_train* 2>/dev/null)" ] || fail "the runtime alone has the trainer"
+[ -z "$(ls "$work"/runtime/bet/_train*.so 2>/dev/null)" ] || fail "the runtime alone has the trainer"
 PYTHONPATH=$work/runtime "$python" -c "
 import bet
 try:
