@@ -95,8 +95,10 @@ TEST(BlockRanking, LeavesHugeValuesToOthers) {
   const std::vector<BlockUser> users = {{{1e20F, 1}, {}}};
   std::vector<std::vector<std::uint32_t>> candidates;
   EXPECT_FALSE(ranking.rank(users, 1, candidates));
-  const RowSection small(std::span(rows).subspan(2), 2, 2);
-  const std::vector<BlockUser> few = {{{1, 1}, {}}};
+  const std::vector<float> small_rows = {1, 2, 3, 4};
+  const RowSection small(small_rows, 2, 2);
+  std::vector<BlockUser> few(1);
+  few[0].query = {1, 1};
   ASSERT_TRUE(BlockRanking(small, nullptr).rank(few, 1, candidates));
   EXPECT_EQ(candidates[0], std::vector<std::uint32_t>{1});
 }
