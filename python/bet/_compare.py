@@ -1,6 +1,5 @@
 """bet.compare: many runs on one data set."""
 import csv
-import io
 import os
 import tempfile
 from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
@@ -20,10 +19,9 @@ class Comparison:
     """Many finished runs: `results` has a row for each, `cells` one for each backbone, method and
     budget, with means and deviations over seeds."""
 
-    def __init__(self, folder: str, results: List[Dict[str, str]], cells: List[Dict[str, Any]],
-                 failed: List[Tuple[str, str]], temporary: Any = None) -> None:
+    def __init__(self, folder: str, cells: List[Dict[str, Any]], failed: List[Tuple[str, str]],
+                 temporary: Any = None) -> None:
         self.folder = folder
-        self._results = results
         self._cells = cells
         #: The runs whose budget cannot be met: their folders and why.
         self.failed = failed
@@ -37,11 +35,21 @@ class Comparison:
     @property
     def results(self) -> Any:
         """results.csv: a DataFrame, or a list of dicts of texts without pandas."""
+        return self._file("results.csv")
+
+    @property
+    def pairs(self) -> Any:
+        """pairs.csv: tests of the first method against each other one, likewise."""
+        return self._file("pairs.csv")
+
+    def _file(self, name: str) -> Any:
+        path = os.path.join(self.folder, name)
         try:
             import pandas
         except ImportError:
-            return self._results
-        return pandas.read_csv(os.path.join(self.folder, "results.csv"))
+            with open(path, encoding="utf-8", newline="") as file:
+                return list(csv.DictReader(file))
+        return pandas.read_csv(path)
 
     def _repr_html_(self) -> str:
         cells = self.cells
@@ -102,11 +110,10 @@ def compare(data: Any, *, budget: Words = None, method: Words = None, backbone: 
             _write_csv(data, options, path)
         settings = [("data", path), *_options.settings_of(options, _OWN)]
         usual = _options.table()
-        folder, text, cells, failed = _train.compare(
+        folder, cells, failed = _train.compare(
             settings, _words(budget, []), _words(method, [usual["method"]["default"]]),
             _words(backbone, [usual["backbone"]["default"]]), seeds, folder, listener_of(progress))
-    rows = list(csv.DictReader(io.StringIO(text)))
-    return Comparison(folder, rows, cells, failed, temporary)
+    return Comparison(folder, cells, failed, temporary)
 
 
 assert _fit  # imported for its message

@@ -12,9 +12,10 @@
 #include "errors.h"
 #include "fit_events.h"
 #include "id_column.h"
-#include "run/compare_results.h"
+#include "run/compare.h"
 #include "run/option_table.h"
 #include "run/report_json.h"
+#include "run/run_groups.h"
 
 namespace py = pybind11;
 
@@ -170,18 +171,21 @@ std::pair<std::string, std::string> run_fit(const Settings& settings, const std:
   }
 }
 
-py::dict cell_of(const ComparedCell& cell) {
+py::dict cell_of(const RunGroup& group) {
   using py::operator""_a;
-  return py::dict(
-      "backbone"_a = cell.backbone, "method"_a = cell.method, "budget"_a = cell.budget,
-      "runs"_a = cell.runs, "bytes"_a = cell.bytes, "file_bytes"_a = cell.file_bytes,
-      "validation_recall"_a = cell.validation_recall.mean,
-      "validation_recall_std"_a = cell.validation_recall.deviation,
-      "test_recall"_a = cell.test_recall.mean, "test_recall_std"_a = cell.test_recall.deviation,
-      "test_ndcg"_a = cell.test_ndcg.mean, "test_ndcg_std"_a = cell.test_ndcg.deviation);
+  const Spread validation = group.validation(kRecall20);
+  const Spread recall = group.test(kRecall20);
+  const Spread ndcg = group.test(kNdcg20);
+  return py::dict("backbone"_a = group.backbone, "method"_a = group.method,
+                  "budget"_a = group.budget, "runs"_a = group.runs.size(),
+                  "bytes"_a = group.mean_bytes(), "file_bytes"_a = group.mean_file_bytes(),
+                  "validation_recall"_a = validation.mean,
+                  "validation_recall_std"_a = validation.deviation, "test_recall"_a = recall.mean,
+                  "test_recall_std"_a = recall.deviation, "test_ndcg"_a = ndcg.mean,
+                  "test_ndcg_std"_a = ndcg.deviation);
 }
 
-// The folder, results.csv, the cells, and the runs whose budget cannot be met with the reason.
+// The folder, the cells, and the runs whose budget cannot be met with the reason.
 py::tuple run_compare(const Settings& settings, const std::vector<std::string>& budgets,
                       const std::vector<std::string>& methods,
                       const std::vector<std::string>& backbones, std::uint32_t seeds,
@@ -207,11 +211,11 @@ py::tuple run_compare(const Settings& settings, const std::vector<std::string>& 
     throw;
   }
   py::list cells, failed;
-  for (const ComparedCell& cell : compared_cells(result.runs)) cells.append(cell_of(cell));
+  for (const RunGroup& group : run_groups(result.runs)) cells.append(cell_of(group));
   for (const ComparedRun& run : result.runs) {
     if (!run.error.empty()) failed.append(py::make_tuple(run.folder.string(), run.error));
   }
-  return py::make_tuple(result.folder.string(), results_csv(result.runs), cells, failed);
+  return py::make_tuple(result.folder.string(), cells, failed);
 }
 
 int column_of(const std::vector<std::string>& names, std::string_view role) {

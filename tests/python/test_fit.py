@@ -287,6 +287,8 @@ def test_compare(ratings, tmp_path):
     assert cells["budget"].tolist() == ["10%", "20%"] * 2 and (cells["test_recall"] > 0).all()
     results = comparison.results
     assert len(results) == 4 and set(results["data"]) == {"ratings"}
+    pairs = comparison.pairs  # es against mr: two budgets by two metrics
+    assert len(pairs) == 4 and pairs["p"].between(0, 1).all()
     again = bet.compare(ratings[0], out=tmp_path / "runs", **options)  # all are there
     assert again.results.equals(results)
     with pytest.raises(bet.UnknownOption, match="did you mean 'seeds'"):

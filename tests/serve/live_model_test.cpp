@@ -140,7 +140,9 @@ TEST_F(LiveModel, ListsAndTitlesAreThoseOfTheLastReload) {
   const Json answer = server.recommend("only_list=some&user=" + user);
   EXPECT_EQ(ids_of(answer), (std::set<std::string>{item, "fresh"}));
   for (const Json& entry : answer["items"]) {
-    if (entry["item"] == item) EXPECT_EQ(entry["title"], "The First");
+    if (entry["item"] == item) {
+      EXPECT_EQ(entry["title"], "The First");
+    }
   }
 }
 

@@ -80,7 +80,7 @@ TEST(ServedModel, ReadsItsTitlesWithTheModel) {
   const std::string path = folder.write("m.bet", test::served_toy_bytes(1));
   const std::string titles = folder.write("t.csv", "item 676,One\nwhat,Two\n");
   Reloads reloads;
-  ServedModel served({path, {}, titles}, [&](const std::string& error) { reloads.add(error); });
+  ServedModel served({path, {}, titles}, {[&](const std::string& error) { reloads.add(error); }});
   const auto before = served.current();
   EXPECT_EQ(before->titles->of("item 676"), "One");
   EXPECT_EQ(before->items_with_title, 1U);
