@@ -1,5 +1,7 @@
 #include "runtime/merged_rows.h"
 
+#include "runtime/memory_size.h"
+
 namespace bet {
 namespace {
 
@@ -24,15 +26,15 @@ class RowsBySize {
   // Of the next size above 0.
   void take(std::uint32_t size, std::string& bitmaps, std::string& scales, std::string& values) {
     const std::uint64_t rows = counts_[size];
-    append_first(bitmaps_, rows * bitmap_bytes_, bitmaps);
-    append_first(scales_, rows * scale_bytes(form_.precision), scales);
+    append_first(bitmaps_, memory_size(rows, bitmap_bytes_), bitmaps);
+    append_first(scales_, memory_size(rows, scale_bytes(form_.precision)), scales);
     const std::uint64_t bytes =
         value_bytes(form_.precision, std::size_t{size} * form_.values_per_column);
     values += values_.text(rows * bytes);
   }
 
  private:
-  static void append_first(Bytes& from, std::uint64_t count, std::string& to) {
+  static void append_first(Bytes& from, std::size_t count, std::string& to) {
     to.append(reinterpret_cast<const char*>(from.data()), count);
     from = from.subspan(count);
   }
