@@ -33,7 +33,7 @@ void Batch::group() { executor_for(rows.device()).group_slots(*this); }
 
 at::Tensor Batch::sum_slots(const at::Tensor& by_slot, const at::Tensor& factor,
                             bool past_cache) const {
-  const at::Tensor by_row = at::empty({num_rows(), by_slot.size(1)}, by_slot.options());
+  at::Tensor by_row = at::empty({num_rows(), by_slot.size(1)}, by_slot.options());
   GatherArgs args;
   args.offsets = u64_data(offsets);
   args.columns = u32_data(slots);

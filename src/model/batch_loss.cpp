@@ -34,8 +34,7 @@ class BatchLoss : public torch::autograd::Function<BatchLoss> {
     const at::Tensor contributions = covered == stride ? at::empty(shape, vectors.options())
                                                        : at::zeros(shape, vectors.options());
     const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, vectors.options());
-    const at::Tensor loss =
-        at::empty({static_cast<std::int64_t>(models.size())}, vectors.options());
+    at::Tensor loss = at::empty({static_cast<std::int64_t>(models.size())}, vectors.options());
     LossArgs args;
     args.vectors = vectors.data_ptr<float>();
     args.stride = static_cast<std::uint32_t>(stride);

@@ -18,7 +18,7 @@ class Normalise : public torch::autograd::Function<Normalise> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& vectors,
                             std::span<const ModelColumns> models, const at::Tensor* needed) {
-    const at::Tensor out = room_for(vectors, models);
+    at::Tensor out = room_for(vectors, models);
     const at::Tensor inverse_norms =
         at::empty({static_cast<std::int64_t>(models.size()), vectors.size(0)}, vectors.options());
     NormaliseArgs args;

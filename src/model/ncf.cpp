@@ -94,12 +94,12 @@ void deinterleave(const at::Tensor& table, const at::Tensor& index, at::Tensor p
 at::Tensor interleave(const at::Tensor& products, const at::Tensor& inputs, std::int64_t stride) {
   const std::int64_t size = inputs.size(1);
   if (!products.is_cpu()) {
-    const at::Tensor rows = at::zeros({inputs.size(0), stride}, inputs.options());
+    at::Tensor rows = at::zeros({inputs.size(0), stride}, inputs.options());
     part_of(rows, size, kProducts).copy_(products);
     part_of(rows, size, kHidden).copy_(inputs);
     return rows;
   }
-  const at::Tensor rows = at::empty({inputs.size(0), stride}, inputs.options());
+  at::Tensor rows = at::empty({inputs.size(0), stride}, inputs.options());
   at::parallel_for(0, inputs.size(0), kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
       const float* const g = products.data_ptr<float>() + r * products.stride(0);
@@ -202,7 +202,7 @@ class NcfLoss : public torch::autograd::Function<NcfLoss> {
         at::empty({batch->num_slots(), sides.vectors.size(1)}, values.options());
     const at::Tensor head_gradient = at::empty_like(head);
     const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, values.options());
-    const at::Tensor loss = at::empty({1}, values.options());
+    at::Tensor loss = at::empty({1}, values.options());
     NeuMfArgs args;
     args.vectors = sides.vectors.data_ptr<float>();
     args.stride = static_cast<std::uint32_t>(sides.vectors.size(1));

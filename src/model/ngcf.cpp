@@ -87,7 +87,7 @@ at::Tensor rows_like(const at::Tensor& table, std::int64_t columns) {
 
 // x = [s, e * s] for s = D^-1 (A + I) e, in one pass over the edges.
 at::Tensor mix_neighbours(const Pass& pass, const at::Tensor& e) {
-  const at::Tensor x = rows_like(e, 2 * e.size(1));
+  at::Tensor x = rows_like(e, 2 * e.size(1));
   GatherArgs args = pass.edges();
   args.stride = static_cast<std::uint32_t>(e.size(1));
   args.in = args.base = args.product = e.data_ptr<float>();
@@ -120,7 +120,7 @@ at::Tensor mix_neighbours_back(const Pass& pass, const at::Tensor& gradient, con
   split.e_gradient = e_gradient.data_ptr<float>();
   executor.run_rows(split, pass.num_rows());
 
-  const at::Tensor result = at::empty(e.sizes(), e.options());
+  at::Tensor result = at::empty(e.sizes(), e.options());
   GatherArgs args = pass.edges();
   args.stride = split.columns;
   args.in = s_gradient.data_ptr<float>();
@@ -179,7 +179,7 @@ Layers run_layers(const Pass& pass, const at::Tensor& values, const at::Tensor& 
 at::Tensor activate_back(const Dropout& message_dropout, const Layer& layer,
                          const at::Tensor& vectors_gradient, const at::Tensor& hidden_gradient) {
   const at::Tensor& hidden = layer.hidden;
-  const at::Tensor result = at::empty(hidden.sizes(), hidden.options());
+  at::Tensor result = at::empty(hidden.sizes(), hidden.options());
   ActivateBackArgs args;
   args.hidden = hidden.data_ptr<float>();
   args.inverse_norms = layer.inverse_norms.data_ptr<float>();

@@ -44,7 +44,7 @@ at::Tensor mean_of_layers(const at::Tensor& x, const Graph& graph, RowPrecision 
   const auto type = precision == RowPrecision::kBfloat16 ? at::kShort : at::kFloat;
   const at::Tensor h1 = at::empty(x.sizes(), x.options().dtype(type));
   const at::Tensor h2 = at::empty(x.sizes(), x.options().dtype(type));
-  const at::Tensor result = at::empty_like(x);
+  at::Tensor result = at::empty_like(x);
   GatherArgs args;
   args.offsets = u64_data(graph.offsets);
   args.columns = u32_data(graph.columns);

@@ -58,9 +58,8 @@ void Checkpoint::copy_tensor(const std::string& name, const at::Tensor& to) cons
 void save_metrics(Checkpoint& checkpoint, const std::string& name, const Metrics& metrics) {
   checkpoint.numbers[name + " users"] = static_cast<double>(metrics.num_users);
   for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    const std::string cutoff = std::to_string(kCutoffs[i]);
-    checkpoint.numbers[name + " recall@" + cutoff] = metrics.recall[i];
-    checkpoint.numbers[name + " ndcg@" + cutoff] = metrics.ndcg[i];
+    checkpoint.numbers[str_cat(name, " recall@", kCutoffs[i])] = metrics.recall[i];
+    checkpoint.numbers[str_cat(name, " ndcg@", kCutoffs[i])] = metrics.ndcg[i];
   }
 }
 
@@ -68,9 +67,8 @@ Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name) {
   Metrics metrics;
   metrics.num_users = static_cast<std::uint64_t>(checkpoint.number(name + " users"));
   for (std::size_t i = 0; i < kCutoffs.size(); ++i) {
-    const std::string cutoff = std::to_string(kCutoffs[i]);
-    metrics.recall[i] = checkpoint.number(name + " recall@" + cutoff);
-    metrics.ndcg[i] = checkpoint.number(name + " ndcg@" + cutoff);
+    metrics.recall[i] = checkpoint.number(str_cat(name, " recall@", kCutoffs[i]));
+    metrics.ndcg[i] = checkpoint.number(str_cat(name, " ndcg@", kCutoffs[i]));
   }
   return metrics;
 }

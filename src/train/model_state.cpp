@@ -33,7 +33,7 @@ ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> p
     : ModelInTraining(graph, make_backbone(options, graph)->initial(plans, options.seed), options,
                       schedule) {}
 
-ModelInTraining::ModelInTraining(const Graph& graph, ModelParameters table,
+ModelInTraining::ModelInTraining(const Graph& graph, const ModelParameters& table,
                                  const ModelOptions& options, const Schedule& schedule)
     : executor_(executor_for(graph.device())),
       options_(options),

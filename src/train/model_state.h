@@ -42,7 +42,7 @@ class ModelInTraining {
   ModelInTraining(const Graph& graph, std::span<const SizePlan> plans, const ModelOptions& options,
                   const Schedule& schedule);
   // From given values instead of random ones; the table is the model's from now on.
-  ModelInTraining(const Graph& graph, ModelParameters table, const ModelOptions& options,
+  ModelInTraining(const Graph& graph, const ModelParameters& table, const ModelOptions& options,
                   const Schedule& schedule);
 
   // Trains through a filter. Call it before the first step; the filter must outlive the model.
