@@ -42,8 +42,8 @@ set(CPACK_COMPONENT_PYTHON_DESCRIPTION "recommendations from small model files, 
 Opens a model file that bet has written and gives recommendations, scores and
 vectors as NumPy arrays. Needs no training library.")
 set(CPACK_COMPONENT_PYTHON_TRAIN_DESCRIPTION "trainer of recommenders that fit into given memory, for Python
-Adds bet.fit and bet.compare to the module bet: from a DataFrame or arrays and a
-hard memory budget to one small model file, trained with LibTorch.")
+Adds bet.fit and bet.compare to the module bet: from a DataFrame or arrays
+and a hard memory budget to one small model file, trained with LibTorch.")
 
 set(CPACK_PACKAGE_NAME bet)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -83,11 +83,11 @@ set(CPACK_DEBIAN_TRAINER_PACKAGE_SUGGESTS bet-serve)
 # A module is for one version of Python.
 if(TARGET bet_python_runtime)
   math(EXPR BET_NEXT_PYTHON "${Python_VERSION_MINOR} + 1")
-  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
-    "python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${BET_NEXT_PYTHON}), python3-numpy")
+  set(BET_THIS_PYTHON "python3 (>= 3.${Python_VERSION_MINOR}), python3 (<< 3.${BET_NEXT_PYTHON})")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${BET_THIS_PYTHON}, python3-numpy")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-bet-train)
   set(CPACK_DEBIAN_PYTHON_TRAIN_PACKAGE_DEPENDS
-    "python3-bet (= ${PROJECT_VERSION}), libopenblas0-pthread")
+    "${BET_THIS_PYTHON}, python3-bet (= ${PROJECT_VERSION}), libopenblas0-pthread")
   set(CPACK_DEBIAN_PYTHON_TRAIN_PACKAGE_SUGGESTS "python3-pandas, python3-tqdm")
   foreach(component IN ITEMS python python_train)
     string(TOUPPER CPACK_DEBIAN_${component} upper)

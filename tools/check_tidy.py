@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -47,14 +48,35 @@ def commands():
     return sorted(known.items())
 
 
+def private_names(source):
+    """What a file defines in its anonymous namespaces: two files with the same such name cannot be looked at together."""
+    names = set()
+    for private in re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", source.read_text(), re.M | re.S):
+        for line in re.findall(r"^(?!using|template)[A-Za-z].*", private, re.M):
+            found = re.search(r"(?:struct|class|enum) (\w+)|^[^=]*?(\w+)\(|(\w+)(?: = |;|\{)", line)
+            if found:
+                names.update(name for name in found.groups() if name)
+    return names
+
+
 def groups(sources):
     """Lists of sources of one folder with the same flags; instruction sets have files of their own."""
     alike = {}
     for source, words in sources:
         alike.setdefault((source.parent, tuple(words)), []).append(source)
     for (_, words), members in alike.items():
-        for first in range(0, len(members), TOGETHER):
-            yield list(words), members[first:first + TOGETHER]
+        divided = []  # (sources, their private names)
+        for source in members:
+            names = private_names(source)
+            for group, known in divided:
+                if len(group) < TOGETHER and not names & known:
+                    group.append(source)
+                    known |= names
+                    break
+            else:
+                divided.append(([source], names))
+        for group, _ in divided:
+            yield list(words), group
 
 
 def tidy(path, words, checks):
@@ -75,23 +97,12 @@ def unified(name, members):
     return path
 
 
-def compatible(name, words, members):
-    """Divides sources so that those of a group can be compiled together: names in their anonymous namespaces differ."""
-    found = tidy(unified(name, members), words, ["-*", "bugprone-bool-pointer-implicit-conversion"])
-    errors = [line for line in found.splitlines() if " error: " in line]
-    broken = [source for source in members if any(line.startswith(f"{source}:") for line in errors)]
-    if not broken or len(members) == 1:
-        return [members]
-    rest = [source for source in members if source not in broken]
-    if not rest:
-        return [[source] for source in members]
-    return compatible(name, words, rest) + compatible(name, words, broken)
-
-
 def look_at(number, words, members, checks):
-    """What was found."""
-    parts = compatible(number, words, members)
-    return "".join(tidy(unified(f"{number}-{part}", group), words, checks) for part, group in enumerate(parts))
+    """What was found: of all together or, where they cannot be parsed together after all, of each."""
+    found = tidy(unified(number, members), words, checks)
+    if "clang-diagnostic-error" in found and len(members) > 1:
+        found = "".join(tidy(source, words, checks) for source in members)
+    return found
 
 
 def main():

@@ -45,9 +45,9 @@ system='libc6|libgcc-s1|libstdc\+\+6'
 library=$(basename "$(echo "$packages"/libbet[0-9]*.deb)" | cut -d_ -f1)
 check_deb "$library" "$system"
 check_deb libbet-dev "$library"
-# libzstd1: for .zst files; every Debian system has it, because dpkg needs it.
+# libzstd1, zlib1g: for .zst and .gz files; every Debian system has them, because dpkg needs them.
 # shellcheck disable=SC2046  # words
-check_deb bet-serve "$system|libzstd1" $(cli_files bet-serve)
+check_deb bet-serve "$system|libzstd1|zlib1g" $(cli_files bet-serve)
 if compgen -G "$packages/bet_*.deb" >/dev/null; then
   used='libtorch[0-9.]+|libopenblas0-pthread|libgomp1|libsqlite3-0|zlib1g|libzstd1|libminizip1|libcurl4|libssl3'
   # shellcheck disable=SC2046
@@ -57,8 +57,8 @@ if compgen -G "$packages/bet_*.deb" >/dev/null; then
 fi
 modules=()
 if compgen -G "$packages/python3-bet_*.deb" >/dev/null; then
-  check_deb python3-bet "$system|libzstd1|python3|python3-numpy"
-  check_deb python3-bet-train "$system|$used|python3-bet"
+  check_deb python3-bet "$system|libzstd1|zlib1g|python3|python3-numpy"
+  check_deb python3-bet-train "$system|$used|python3|python3-bet"
   modules=("$work"/root/usr/lib/python3/dist-packages/bet/*.so)
   (cd / && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work/root/usr/lib/python3/dist-packages /usr/bin/python3 -c "
 import sys, bet
