@@ -78,12 +78,16 @@ for (const wasm of modules) {
   });
 }
 
-test('opens addresses and bytes of every kind', async () => {
+test('opens addresses and bytes of every kind', async (context) => {
   const server = createServer((request, response) => {
     response.statusCode = request.url === '/model.bet' ? 200 : 404;
     response.end(file);
-  }).listen(0);
-  const address = `http://localhost:${server.address().port}/`;
+  }).listen(0, '127.0.0.1');  // a bare system does not know `localhost`
+  context.after(() => {
+    server.close();
+    server.closeAllConnections();  // Node 18 waits for idle ones
+  });
+  const address = `http://127.0.0.1:${server.address().port}/`;
   const exact = file.buffer.slice(file.byteOffset, file.byteOffset + file.length);
   const sources = [BET_MODEL, pathToFileURL(BET_MODEL), String(pathToFileURL(BET_MODEL)), file, exact,
                    new DataView(exact), new Blob([file]), new Response(file), `${address}model.bet`,
@@ -98,7 +102,6 @@ test('opens addresses and bytes of every kind', async () => {
   await refuses(() => Model.open(42), 'bad_input', /^model: give an address/);
   await refuses(() => Model.open(file, { wasn: 1 }), 'bad_input', /^unknown option wasn; known: wasm$/);
   await refuses(() => Model.open(new Uint8Array(64)), 'bad_input', /not a bet model file/);
-  server.close();
 });
 
 test('options say which items an answer may have', async () => {

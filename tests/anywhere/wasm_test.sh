@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 "$build/bet_same_lists" damage >"$work/damaged.json"
 "$build/bet_same_lists" huge "$work/huge.bet"
 BET_PACKAGE=$package BET_MODEL=$work/model.bet BET_DAMAGED=$work/damaged.json BET_HUGE=$work/huge.bet \
-  BET_SERVE=$build/bet-serve node --test model.test.mjs >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+  BET_SERVE=$build/bet-serve timeout 300 node --test model.test.mjs >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 grep -E '^# (tests|pass)' "$work/log"
 
 mkdir "$work/models"
