@@ -55,9 +55,9 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 def check(folder, size):
-    server = http.server.ThreadingHTTPServer(("localhost", 0), functools.partial(QuietHandler, directory=folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(QuietHandler, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://localhost:{server.server_address[1]}/"
+    address = f"http://127.0.0.1:{server.server_address[1]}/"
     with Chromium(find_chromium()) as browser:
         browser.open(address + "page.html")
         browser.wait("window.ready")

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -87,6 +88,7 @@ test('opens addresses and bytes of every kind', async (context) => {
     server.close();
     server.closeAllConnections();  // Node 18 waits for idle ones
   });
+  await once(server, 'listening');
   const address = `http://127.0.0.1:${server.address().port}/`;
   const exact = file.buffer.slice(file.byteOffset, file.byteOffset + file.length);
   const sources = [BET_MODEL, pathToFileURL(BET_MODEL), String(pathToFileURL(BET_MODEL)), file, exact,
