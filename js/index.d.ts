@@ -99,7 +99,7 @@ export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob | Respo
 
 export interface OpenOptions {
   /**
-   * The runtime itself, bet.wasm or bet-simd.wasm, where it does not lie beside index.js. Without it the
+   * The runtime itself, bet.wasm or bet-simd.wasm, where it is not next to index.js. Without it the
    * one that the engine runs is loaded from there.
    */
   wasm?: Source | WebAssembly.Module;

@@ -137,39 +137,18 @@ class GraphScorer final : public VectorScorer {
 
   std::uint32_t dimension() const override { return width_; }
 
-  // Scores are linear in the query: those for the unit vector of a column are that column.
   std::vector<float> candidate_vectors(std::span<const std::uint32_t> rows) const override {
-    std::vector<float> vectors(memory_size(rows.size(), width_));
-    const std::size_t threads = threads_for(width_);
-    std::vector<Scratch> scratches(threads);
-    for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {
-      Scratch& scratch = scratches[thread];
-      scratch.query.assign(width_, 0.0F);
-      scratch.query[column] = 1;
+    return by_columns(rows.size(), [&](Scratch& scratch, const auto& put) {
       score_all(scratch);
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        vectors[i * width_ + column] = scratch.scores[rows[i]];
-      }
+      for (std::size_t i = 0; i < rows.size(); ++i) put(i, scratch.scores[rows[i]]);
     });
-    return vectors;
   }
 
-  // A column of the table at a time, as above.
   std::vector<float> all_user_vectors() const override {
-    const std::size_t count = users_.num_rows();
-    std::vector<float> vectors(count * width_);
-    const std::size_t threads = threads_for(width_);
-    std::vector<Scratch> scratches(threads);
-    for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {
-      Scratch& scratch = scratches[thread];
-      scratch.query.assign(width_, 0.0F);
-      scratch.query[column] = 1;
+    return by_columns(users_.num_rows(), [&](Scratch& scratch, const auto& put) {
       propagate_users(scratch);
-      for (std::size_t i = 0; i < count; ++i) {
-        vectors[i * width_ + column] = scratch.user_weights[i];
-      }
+      for (std::size_t i = 0; i < users_.num_rows(); ++i) put(i, scratch.user_weights[i]);
     });
-    return vectors;
   }
 
   void user_vector(std::uint32_t user, Scratch& scratch) const override {
@@ -185,6 +164,23 @@ class GraphScorer final : public VectorScorer {
   }
 
  private:
+  // [count, width_] from its columns: scores are linear in the query, and those for the unit vector
+  // of a column are that column. fill(scratch, put) has such a query and calls put(row, value) for
+  // every row; on several threads.
+  template <typename Fill>
+  std::vector<float> by_columns(std::size_t count, const Fill& fill) const {
+    std::vector<float> vectors(memory_size(count, width_));
+    const std::size_t threads = threads_for(width_);
+    std::vector<Scratch> scratches(threads);
+    for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {
+      Scratch& scratch = scratches[thread];
+      scratch.query.assign(width_, 0.0F);
+      scratch.query[column] = 1;
+      fill(scratch, [&](std::size_t row, float value) { vectors[row * width_ + column] = value; });
+    });
+    return vectors;
+  }
+
   void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const override {
     reset_weights(scratch);
     for (const std::uint32_t item : items) {

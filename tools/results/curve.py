@@ -2,6 +2,7 @@
 import math
 
 from results.lines import one, read, select
+from results.svg_parts import svg_card, svg_text
 
 WIDTH, HEIGHT = 820, 380
 PANELS = (("gowalla", "Gowalla", 64), ("yelp2018", "Yelp2018", 464))
@@ -10,44 +11,29 @@ SERIES = (("bet", "bet"), ("pep", "PEP"), ("es", "equal sizes"))
 TICKS_MB = (2, 5, 10, 20, 36)
 LEAST_MB, MOST_MB = 1.5, 42
 
-STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #1f2328 }
-.title { font-weight: 600; font-size: 15px }
-.small { fill: #59636e; font-size: 12px }
-.card { fill: #ffffff; stroke: #d1d9e0 }
-.grid { stroke: #d1d9e0; stroke-width: 1 }
-.full { stroke: #59636e; stroke-width: 1.5; stroke-dasharray: 6 4 }
+LIGHT = """.full { stroke: #59636e; stroke-width: 1.5; stroke-dasharray: 6 4 }
 .line { fill: none; stroke-width: 2.5 }
 .bet { stroke: #0969da } .bet-fill { fill: #0969da }
 .pep { stroke: #b35900 } .pep-fill { fill: #b35900 }
 .es { stroke: #6e7781 } .es-fill { fill: #6e7781 }
-@media (prefers-color-scheme: dark) {
-  text { fill: #f0f6fc }
-  .small { fill: #9198a1 }
-  .card { fill: #0d1117; stroke: #3d444d }
-  .grid { stroke: #3d444d }
-  .full { stroke: #9198a1 }
+"""
+DARK = """  .full { stroke: #9198a1 }
   .bet { stroke: #58a6ff } .bet-fill { fill: #58a6ff }
   .pep { stroke: #f0883e } .pep-fill { fill: #f0883e }
   .es { stroke: #9198a1 } .es-fill { fill: #9198a1 }
-}
 """
 
 
 def svg():
-    body = [f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>',
-            svg_text(24, 30, "Recall@20 on test items against the memory of the embedding table", "title")]
+    body = []
     for data, name, left in PANELS:
         body += _panel(data, name, left)
     body.append(svg_text(WIDTH / 2, HEIGHT - 14, "LightGCN, budgets of 5, 10 and 20 % of the full table's "
                       "parameters; seed 1; docs/results.md", "small", "middle"))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="Recall@20 against the memory of the embedding table">\n'
-            f"<style>{STYLE}</style>\n" + "\n".join(body) + "\n</svg>\n")
+    return svg_card((WIDTH, HEIGHT), "Recall@20 against the memory of the embedding table",
+                    "Recall@20 on test items against the memory of the embedding table",
+                    (LIGHT, DARK), body)
 
-
-def svg_text(x, y, words, kind="", anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{words}</text>'
 
 
 def _panel(data, name, left):

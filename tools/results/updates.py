@@ -1,5 +1,5 @@
 """docs/update.svg and its table: an update against training again and doing nothing (tools/measure_update.py)."""
-from results.curve import svg_text
+from results.svg_parts import svg_card, svg_text
 from results.lines import read
 
 FILE = "update.jsonl"
@@ -14,20 +14,9 @@ PANELS = (64, 464)
 PANEL_WIDTH, TOP, BOTTOM = 320, 84, 254
 BAR, GAP = 26, 5
 
-STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #1f2328 }
-.title { font-weight: 600; font-size: 15px }
-.small { fill: #59636e; font-size: 12px }
-.card { fill: #ffffff; stroke: #d1d9e0 }
-.grid { stroke: #d1d9e0; stroke-width: 1 }
-.none { fill: #8c959f } .update { fill: #0969da } .again { fill: #b35900 }
-@media (prefers-color-scheme: dark) {
-  text { fill: #f0f6fc }
-  .small { fill: #9198a1 }
-  .card { fill: #0d1117; stroke: #3d444d }
-  .grid { stroke: #3d444d }
-  .none { fill: #6e7681 } .update { fill: #58a6ff } .again { fill: #f0883e }
-}
+LIGHT = """.none { fill: #8c959f } .update { fill: #0969da } .again { fill: #b35900 }
+"""
+DARK = """  .none { fill: #6e7681 } .update { fill: #58a6ff } .again { fill: #f0883e }
 """
 
 
@@ -53,8 +42,7 @@ def rows():
 
 def svg():
     recalls = _recalls()
-    body = [f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>',
-            svg_text(24, 30, "Recall@20 after an update without training, and after training again", "title")]
+    body = []
     for (data, name), left in zip(DATA, PANELS):
         body += _panel(recalls, data, name, left)
     x = PANELS[0]
@@ -64,9 +52,9 @@ def svg():
         x += 120
     body.append(svg_text(24, HEIGHT - 12, "LightGCN by graph, equal sizes, 10 % of the parameters, BPR; seed 1; "
                      "docs/results.md says what is trained, added and tested", "small"))
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="Recall@20 without an update, with one, and after training again">\n'
-            f"<style>{STYLE}</style>\n" + "\n".join(body) + "\n</svg>\n")
+    return svg_card((WIDTH, HEIGHT), "Recall@20 without an update, with one, and after training again",
+                    "Recall@20 after an update without training, and after training again",
+                    (LIGHT, DARK), body)
 
 
 def _panel(recalls, data, name, left):
