@@ -35,7 +35,6 @@ def svg():
                     (LIGHT, DARK), body)
 
 
-
 def _panel(data, name, left):
     runs = read(f"h200/methods-{data}.jsonl")
     full = one(select(read("h200/fits.jsonl"), data=data), method="full")
