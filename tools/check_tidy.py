@@ -49,9 +49,11 @@ def commands():
 
 
 def private_names(source):
-    """What a file defines in its anonymous namespaces: two files with the same such name cannot be looked at together."""
-    names = set()
-    for private in re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", source.read_text(), re.M | re.S):
+    """What a file defines for itself, as macros or in its anonymous namespaces: two files with the same such name cannot be
+    looked at together."""
+    text = source.read_text()
+    names = set(re.findall(r"^#define (\w+)", text, re.M))
+    for private in re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", text, re.M | re.S):
         for line in re.findall(r"^(?!using|template)[A-Za-z].*", private, re.M):
             found = re.search(r"(?:struct|class|enum) (\w+)|^[^=]*?(\w+)\(|(\w+)(?: = |;|\{)", line)
             if found:
