@@ -11,9 +11,10 @@ ALLOWED = {
     "data": {"base"},
     "kernels": {"base"},
     "plan": {"base"},
+    "ranks": {"base"},
     "model": {"base", "data", "kernels", "plan"},
     "train": {"base", "data", "kernels", "plan", "model"},
-    "search": {"base", "data", "kernels", "plan", "model", "train"},
+    "search": {"base", "data", "kernels", "plan", "model", "train", "ranks"},
     "baselines": {"base", "data", "kernels", "plan", "model", "train", "search"},
     "runtime": {"base"},
     "wasm": {"base", "runtime"},
@@ -21,13 +22,13 @@ ALLOWED = {
     "command_line": {"base"},
     # plan: budgets are read in one place; data: what `update` adds
     "serve": {"base", "data", "runtime", "plan", "command_line"},
-    "run": {"base", "data", "kernels", "plan", "model", "train", "search", "baselines", "runtime",
-            "report"},
-    "cli": {"base", "data", "plan", "command_line", "run", "serve"},  # serve: the command `update`
+    "run": {"base", "data", "kernels", "plan", "ranks", "model", "train", "search", "baselines",
+            "runtime", "report"},
+    "cli": {"base", "data", "plan", "ranks", "command_line", "run", "serve"},  # serve: the command `update`
 }
 # Library header prefix -> folders that may include it.
 LIBRARIES = {
-    r"(torch|ATen|c10)/": {"model", "train", "search", "baselines", "run"},
+    r"(torch|ATen|c10)/": {"ranks", "model", "train", "search", "baselines", "run"},
     r"(CLI|spdlog|fmt)/": {"cli", "serve", "command_line"},
     r"toml\+\+/": {"run"},
     r"(curl|minizip|openssl)/|zlib.h": {"data"},

@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/option_parser.h"
 #include "cli/progress_line.h"
+#include "cli/ranks.h"
 #include "run/option_table.h"
 #include "run/report_json.h"
 
@@ -19,10 +20,18 @@ namespace {
 struct OutputOptions {
   bool json = false;
   bool quiet = false;
+  std::uint32_t comm_timeout = kRankTimeoutSeconds;
 
   void add_to(CLI::App& command) {
     command.add_flag("--json", json, "print report.json to stdout")->group("Run");
     command.add_flag("--quiet", quiet, "no progress on stderr")->group("Run");
+    command
+        .add_option("--comm-timeout", comm_timeout,
+                    "seconds after which a rank that is not heard of is lost (several processes "
+                    "that make one run: docs/scale.md)")
+        ->group("Run")
+        ->check(CLI::Range(1U, 86'400U))
+        ->capture_default_str();
   }
 };
 
@@ -64,9 +73,15 @@ FitCallbacks callbacks_of(const OutputOptions& output, ProgressLine& line) {
 
 void run_fit(const FitCommand& command) {
   try {
+    FitJob job = job_of(command);
+    job.ranks = join_ranks(command.output.comm_timeout);
+    if (job.ranks && job.ranks->rank() > 0) {
+      fit(job);
+      return;
+    }
     watch_interrupts();
     ProgressLine line;
-    const FitResult result = fit(job_of(command), callbacks_of(command.output, line));
+    const FitResult result = fit(job, callbacks_of(command.output, line));
     if (command.output.json) {
       std::puts(json_text(report_json(result.report), 2).c_str());
     } else {

@@ -8,9 +8,10 @@
 
 namespace bet {
 
-void set_num_threads(std::uint32_t count) {
+void set_num_threads(std::uint32_t count, std::uint32_t processes) {
   const std::uint32_t cores = std::max(std::thread::hardware_concurrency(), 1U);
-  at::set_num_threads(static_cast<int>(count > 0 ? std::min(count, cores) : cores));
+  const std::uint32_t all = std::max(cores / processes, 1U);
+  at::set_num_threads(static_cast<int>(count > 0 ? std::min(count, cores) : all));
 }
 
 std::uint32_t num_threads() { return static_cast<std::uint32_t>(at::get_num_threads()); }

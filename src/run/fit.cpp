@@ -16,6 +16,7 @@
 #include "model/tensor_memory.h"
 #include "model/threads.h"
 #include "plan/grown_plan.h"
+#include "ranks/world.h"
 #include "run/budget_promise.h"
 #include "run/build_commit.h"
 #include "run/equal_sizes.h"
@@ -85,6 +86,11 @@ double share_of_full(const SizePlan& plan) {
   return std::round(share * 1e4) / 1e4;
 }
 
+// What rank 0 tells the others first: whether there is work.
+constexpr const char* kWork = "work";
+constexpr const char* kSome = "some";
+constexpr const char* kNone = "none";
+
 class FitRun {
  public:
   FitRun(const FitJob& job, const FitCallbacks& callbacks)
@@ -96,11 +102,18 @@ class FitRun {
         training_(retraining_options(search_options(options_))),
         retraining_(retraining_options(options_)),
         method_(method_of(options_)),
+        ranks_(job.ranks.get()),
         shared_(job.data) {}
 
   FitReport run() {
     try {
-      if (resumes() && is_complete()) {
+      if (helps()) {
+        help();
+        return {};
+      }
+      const bool is_over = resumes() && is_complete();
+      if (ranks_ != nullptr) ranks_->set(kWork, is_over ? kNone : kSome);
+      if (is_over) {
         if (callbacks_.message) callbacks_.message(folder_.string() + " is complete");
         return read_report(run_->files().report());
       }
@@ -116,6 +129,22 @@ class FitRun {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  // A rank that is not the first.
+  bool helps() const { return ranks_ != nullptr && ranks_->rank() > 0; }
+
+  // Does what the first rank needs help with.
+  void help() {
+    if (ranks_->wait_for(kWork, 0) == kNone) return;
+    use_machine();
+    prepare_data();
+    agree();
+    graph_ = make_graph(split_, TrainingPart::kTrain).to(training_.device);
+    if (nothing_to_cut()) return;
+    TrainingHooks hooks;
+    hooks.stop = [this] { return ranks_->asked_to_stop(); };
+    method_.propose(method_input(hooks, {}));
+  }
+
   bool resumes() const { return mode_ == FitMode::kResume || mode_ == FitMode::kContinueSearch; }
 
   // Of a run to resume, which must be the run that it was.
@@ -133,25 +162,44 @@ class FitRun {
   // Loads the data and opens the folder. Nothing is left behind by a request that cannot be met;
   // but standard input has to be kept before it is read.
   void prepare() {
-    use_huge_page_tensors();
-    set_num_threads(options_.threads);
-    training_.device = retraining_.device = find_device(options_.device);
+    use_machine();
     if (!resumes()) RunFolder::check_free(folder_, mode_ == FitMode::kOverwrite);
     if (options_.data.path == "-") {
       run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
       options_.data.path = keep_standard_input(run_->files());
     }
+    prepare_data();
+    agree();
+    if (!run_) run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
+    if (!resumes()) write_config(to_config(options_), run_->files().config());
+    if (callbacks_.began) callbacks_.began(folder_);
+    run_->keep_identity(identity_);
+  }
+
+  void use_machine() {
+    use_huge_page_tensors();
+    set_num_threads(options_.threads, ranks_ != nullptr ? ranks_->place().local_size : 1);
+    training_.device = retraining_.device = find_device(options_.device);
+  }
+
+  void prepare_data() {
     load_data();
     shape_ = table_shape(options_, dataset_);
     spending_ = resolve_spending(options_, dataset_, split_);
     allowed_ = spending_.budget;
     if (allowed_ && allowed_->covers_full && !options_.precision) use_full_precision();
     report_.seconds.load = watch_.seconds();
-    if (!run_) run_ = RunFolder::create(folder_, mode_ == FitMode::kOverwrite);
-    if (!resumes()) write_config(to_config(options_), run_->files().config());
-    if (callbacks_.began) callbacks_.began(folder_);
     identity_ = run_identity(options_, report_.data.hash);
-    run_->keep_identity(identity_);
+  }
+
+  // All ranks make the same run.
+  void agree() const {
+    if (ranks_ == nullptr) return;
+    BET_CHECK(method_.shares_trainings, "--method ", options_.method, " has no trainings that ",
+              ranks_->size(), " ranks could divide: only --method bet has");
+    BET_CHECK(options_.data.path != "-", "standard input cannot be read by ", ranks_->size(),
+              " ranks: give a file that all of them have");
+    ranks_->agree(str_cat("version = ", BET_VERSION, " ", build_commit(), "\ndata = ", identity_));
   }
 
   // What holds the full table needs no low precision.
@@ -173,6 +221,11 @@ class FitRun {
 
   void announce() {
     message(data_text(report_.data));
+    if (ranks_ != nullptr) {
+      message(str_cat("ranks       ", ranks_->size(),
+                      ", which divide the trainings of the search; the best plan is trained by "
+                      "rank 0"));
+    }
     if (options_.threads > num_threads()) {
       message(str_cat("--threads ", options_.threads, ": this machine has ", num_threads(),
                       " cores, and as many threads are used"));
@@ -294,24 +347,9 @@ class FitRun {
       return {.plans = {as_stored(full_plan(shape_))}};
     }
     const Stopwatch watch;
-    MethodInput input{split_,
-                      *graph_,
-                      shape_,
-                      std::nullopt,
-                      training_,
-                      retraining_,
-                      options_.loss == LossSetting::kAuto,
-                      options_.search,
-                      hooks,
-                      {run_->files().checkpoints().method(), identity_},
-                      [&] { return pretrain_full(hooks, progress); }};
-    if (allowed_ && !allowed_->covers_full) {
-      input.params = allowed_->params;
-      input.limits = spending_.limits;
-    }
+    MethodInput input = method_input(hooks, [&] { return pretrain_full(hooks, progress); });
     input.files = run_->files();
-    input.resumes = resumes();
-    input.continue_search = mode_ == FitMode::kContinueSearch;
+    input.state.path = input.files.checkpoints().method();
     input.has_plan = [this] { stop_effect(StopEffect::kFinishes); };
     Proposal proposal = method_.propose(input);
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
@@ -324,6 +362,30 @@ class FitRun {
     stop_effect(StopEffect::kFinishes);
     report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
     return proposal;
+  }
+
+  // What all ranks have of it.
+  MethodInput method_input(const TrainingHooks& hooks, std::function<Pretrained()> pretrained) {
+    MethodInput input{split_,
+                      *graph_,
+                      shape_,
+                      std::nullopt,
+                      training_,
+                      retraining_,
+                      options_.loss == LossSetting::kAuto,
+                      options_.search,
+                      hooks,
+                      {{}, identity_},
+                      std::move(pretrained)};
+    if (allowed_ && !allowed_->covers_full) {
+      input.params = allowed_->params;
+      input.limits = spending_.limits;
+    }
+    input.resumes = resumes();
+    input.continue_search = mode_ == FitMode::kContinueSearch;
+    input.ranks = ranks_;
+    input.message = [this](const std::string& text) { message(text); };
+    return input;
   }
 
   Pretrained pretrain_full(const TrainingHooks& hooks, RunProgress& progress) {
@@ -423,6 +485,7 @@ class FitRun {
                             1000 * result.measure_seconds};
     report_.device = executor_for(training_.device).name();
     report_.threads = num_threads();
+    report_.ranks = ranks_ != nullptr ? ranks_->size() : 1;
     report_.peak_rss_bytes = peak_resident_bytes();
     report_.versions = {BET_VERSION, build_commit(), torch_version(), std::string(kernels().name)};
   }
@@ -462,6 +525,7 @@ class FitRun {
   RetrainingOptions training_;  // of what comes before retraining
   RetrainingOptions retraining_;
   const MethodKind& method_;
+  World* ranks_;  // null: one process alone
   Stopwatch watch_;
 
   std::optional<RunFolder> run_;
@@ -483,9 +547,14 @@ class FitRun {
 
 FitResult fit(const FitJob& job, const FitCallbacks& callbacks) {
   return with_error_kinds([&]() -> FitResult {
-    FitRun run(job, callbacks);
-    FitReport report = run.run();
-    return {run.folder(), std::move(report)};
+    try {
+      FitRun run(job, callbacks);
+      FitReport report = run.run();
+      return {run.folder(), std::move(report)};
+    } catch (const std::exception& error) {
+      if (job.ranks) job.ranks->give_up(error.what());
+      throw;
+    }
   });
 }
 

@@ -12,6 +12,8 @@
 
 namespace bet {
 
+class World;
+
 enum class FitMode {
   kNew,             // refuses a folder that exists
   kOverwrite,       // replaces a run
@@ -25,6 +27,10 @@ struct FitJob {
   std::filesystem::path folder;  // of the run; empty: default_folder()
   FitMode mode = FitMode::kNew;
   std::shared_ptr<const RunData> data = {};  // of the options; null: loaded by the run
+  // The processes that make this run together, each with the same job: the trainings of the search
+  // are divided among them. Rank 0 has the folder and the callbacks; the others only help, and
+  // their result is empty. Null: this one alone.
+  std::shared_ptr<World> ranks = {};
 };
 
 // What a stop that is asked for now would do.

@@ -134,6 +134,7 @@ struct FitReport {
   Milliseconds milliseconds;
   std::string device;
   std::uint32_t threads = 0;
+  std::uint32_t ranks = 1;  // processes that searched together
   std::uint64_t peak_rss_bytes = 0;
   struct Versions {
     std::string bet;

@@ -257,6 +257,7 @@ void add_costs(const FitReport& report, Json& json) {
                           {"measure", report.milliseconds.measure}};
   json["device"] = report.device;
   json["threads"] = report.threads;
+  if (report.ranks > 1) json["ranks"] = report.ranks;
   json["peak_rss_bytes"] = report.peak_rss_bytes;
   json["versions"] = {{"bet", report.versions.bet}};
   if (!report.versions.commit.empty()) json["versions"]["commit"] = report.versions.commit;
@@ -277,6 +278,7 @@ void read_costs(const Json& json, FitReport& report) {
                          milliseconds.at("measure")};
   report.device = json.at("device");
   report.threads = json.at("threads");
+  report.ranks = json.value("ranks", 1U);
   report.peak_rss_bytes = json.at("peak_rss_bytes");
   const Json& versions = json.at("versions");
   report.versions = {versions.at("bet"), versions.value("commit", ""), versions.at("torch"),

@@ -61,24 +61,28 @@ SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& 
 }
 
 Proposal propose(const MethodInput& input) {
-  RunStore store(input.files.trials(), input.state.identity);
+  SharedTasks tasks(input.ranks, input.message);
+  // What other ranks than the first measure is kept by that one.
+  RunStore store(tasks.is_first_rank() ? input.files.trials() : ":memory:", input.state.identity);
   SearchOptions options = search_options(input.options, input.retraining.model.seed);
   const std::vector<PlanSampler> samplers = input.samplers();
   const TrainingContext context = {input.split, input.graph, input.retraining.model,
                                    input.retraining.schedule, input.hooks};
   RungTrainer trainer(context, input.retraining.final_part, input.choose_loss);
   const auto search = [&] {
-    return search_plans(samplers, trainer, store, options, input.hooks, input.has_plan);
+    return search_plans(samplers, trainer, store, tasks, options, input.hooks, input.has_plan);
   };
-  options.only_stored = input.continue_search || input.search_is_over();
+  const bool is_over = input.continue_search || (tasks.is_first_rank() && input.search_is_over());
+  options.only_stored = tasks.from_first_rank({is_over ? 1.0 : 0.0}).at(0) > 0;
   SearchResult searched = search();
   if (input.continue_search) {
     BET_CHECK(searched.stopped, input.files.folder.string(), ": its search is complete (",
               searched.trials.size(), " trainings)");
-    input.discard_retraining();
+    if (tasks.is_first_rank()) input.discard_retraining();
     options.only_stored = false;
     searched = search();
   }
+  if (!tasks.is_first_rank()) return {};  // which has the same result
   if (!searched.chosen) throw Interrupted("stopped before the first plan was measured");
   Proposal proposal;
   proposal.trials = std::move(searched.trials);
@@ -105,6 +109,7 @@ const MethodKind kBet = {.name = "bet",
                          .by_trials = true,
                          .chooses_loss = true,
                          .chooses_precision = true,
+                         .shares_trainings = true,
                          .fills = true,
                          .propose = propose,
                          .options = options_of_search,

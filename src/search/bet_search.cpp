@@ -87,15 +87,22 @@ class Stopped {};
 class PlanSearch {
  public:
   PlanSearch(std::span<const PlanSampler> samplers, RungTrainer& trainer, RunStore& store,
-             const SearchOptions& options, const TrainingHooks& hooks,
+             SharedTasks& tasks, const SearchOptions& options, const TrainingHooks& hooks,
              const std::function<void()>& has_plan)
       : samplers_(samplers),
         trainer_(trainer),
         store_(store),
+        tasks_(tasks),
         options_(options),
         hooks_(hooks),
         has_plan_(has_plan),
-        stored_(store.trials(samplers.front().shape())) {}
+        stored_(store.trials(samplers.front().shape())) {
+    SharedTasks::Result known;
+    for (const Trial& trial : stored_) {
+      known.insert(known.end(), {trial.fitness, static_cast<double>(trial.steps), trial.seconds});
+    }
+    known_ = tasks_.from_first_rank(known);
+  }
 
   SearchResult run() {
     try {
@@ -208,44 +215,41 @@ class PlanSearch {
   // in it. Then data are few, and the best length depends on the plan: it is that of the best of
   // three plans, with equal sizes, with most for the users and with most for the items.
   void find_length() {
-    few_data_ = length_of(0) < trainer_.whole_length();
+    find_lengths({0});
+    few_data_ = result_.trials.front().steps < trainer_.whole_length();
     if (few_data_) {
       const auto share = [](const Candidate& rule) { return rule.sampled.origin.user_share; };
       const auto [least, most] = std::ranges::minmax_element(candidates_, {}, share);
-      for (const auto& rule : {least, most}) {
-        length_of(static_cast<std::size_t>(rule - candidates_.begin()));
-      }
+      find_lengths({static_cast<std::size_t>(least - candidates_.begin()),
+                    static_cast<std::size_t>(most - candidates_.begin())});
     }
     length_ = std::ranges::max_element(result_.trials, {}, &Trial::fitness)->steps;
     result_.num_lengths = result_.trials.size();
   }
 
-  // The best length of a rule.
-  std::uint64_t length_of(std::size_t number) {
-    const std::size_t known = result_.trials.size();
-    if (known < stored_.size()) {
-      const Trial& trial = stored_[known];
-      check_is(trial, number, {trial.steps}, LossOptions());
-      note(trial, {number});
-      return trial.steps;
-    }
-    if (options_.only_stored) throw Stopped();
-    const Stopwatch watch;
-    const SampledPlan& sampled = candidates_[number].sampled;
-    const std::optional<LengthByBpr> best = trainer_.length(sampled.plan, [this](double part) {
-      report(part * static_cast<double>(trainer_.whole_length()));
-    });
-    if (!best) throw Stopped();
-    const Trial trial = {.iteration = static_cast<std::uint32_t>(known + 1),
-                         .strategy = Strategy::kRule,
-                         .candidate = number,
-                         .sampled = sampled,
-                         .predicted = std::nullopt,
-                         .fitness = best->score,
-                         .seconds = watch.seconds(),
-                         .steps = best->is_short ? best->length : trainer_.whole_length()};
-    add(std::span(&trial, 1), Choices{{number}});
-    return trial.steps;
+  // The best lengths of rules, as trials.
+  void find_lengths(const std::vector<std::size_t>& rules) {
+    std::size_t first = 0;
+    while (first < rules.size() && replay({rules[first]}, {}, LossOptions())) ++first;
+    if (first == rules.size()) return;
+    run_tasks(
+        rules.size() - first,
+        [&](std::size_t task) -> std::vector<double> {
+          const SampledPlan& sampled = candidates_[rules[first + task]].sampled;
+          const auto best = trainer_.length(sampled.plan, [this](double part) {
+            report(part * static_cast<double>(trainer_.whole_length()));
+          });
+          if (!best) return {};
+          return {best->score,
+                  static_cast<double>(best->is_short ? best->length : trainer_.whole_length())};
+        },
+        [&](std::size_t task, std::span<const double> found, double seconds) {
+          const std::size_t rule = rules[first + task];
+          Trial trial = trial_of({rule}, {static_cast<std::uint64_t>(found[1])}, LossOptions());
+          trial.fitness = found[0];
+          trial.seconds = seconds;
+          add(std::span(&trial, 1), Choices{{rule}});
+        });
   }
 
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
@@ -261,54 +265,92 @@ class PlanSearch {
       const SizePlan& plan = candidates_[choice.number].sampled.plan;
       trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss]});
     }
-    for (std::size_t begin = 0; begin < choices.size();) {
-      const std::size_t count = RungTrainer::group_size(std::span(trained).subspan(begin));
-      train_group(std::span(choices).subspan(begin, count),
-                  std::span(trained).subspan(begin, count), rung);
-      begin += count;
-    }
+    std::size_t first = 0;
+    while (first < choices.size() && replay(choices[first], rung, trained[first].loss)) ++first;
+    train_groups(std::span(choices).subspan(first), std::span(trained).subspan(first), rung);
   }
 
-  void train_group(std::span<const Choice> choices, std::span<const PlanAndLoss> trained,
-                   const Rung& rung) {
-    const std::size_t known = result_.trials.size();
-    if (known < stored_.size()) {
-      BET_CHECK(known + choices.size() <= stored_.size(), "run.db ends within trainings ",
-                known + 1, " to ", known + choices.size(), ", which were made side by side");
-      for (std::size_t i = 0; i < choices.size(); ++i) {
-        check_is(stored_[known + i], choices[i].number, rung, trained[i].loss);
-        note(stored_[known + i], choices[i]);
-      }
-      return;
-    }
+  void train_groups(std::span<const Choice> choices, std::span<const PlanAndLoss> trained,
+                    const Rung& rung) {
+    if (choices.empty()) return;
+    const std::vector<std::size_t> ends = RungTrainer::groups(trained, tasks_.num_ranks());
+    const auto begin_of = [&](std::size_t group) { return group > 0 ? ends[group - 1] : 0; };
+    run_tasks(
+        ends.size(),
+        [&](std::size_t group) {
+          const std::size_t count = ends[group] - begin_of(group);
+          const auto work = static_cast<double>(count * rung.steps);
+          return trainer_.scores(trained.subspan(begin_of(group), count), rung, length_,
+                                 [&](double part) { report(part * work); });
+        },
+        [&](std::size_t group, std::span<const double> scores, double seconds) {
+          const std::size_t begin = begin_of(group);
+          std::vector<Trial> trials;
+          for (std::size_t i = 0; i < scores.size(); ++i) {
+            trials.push_back(trial_of(choices[begin + i], rung, trained[begin + i].loss));
+            trials.back().iteration += static_cast<std::uint32_t>(i);
+            trials.back().fitness = scores[i];
+            trials.back().seconds = seconds / static_cast<double>(scores.size());
+          }
+          add(trials, choices.subspan(begin, scores.size()));
+        });
+  }
+
+  // Does them on all ranks; `done` is told of each in order, with the seconds that it took.
+  void run_tasks(std::size_t count, const std::function<std::vector<double>(std::size_t)>& work,
+                 const std::function<void(std::size_t, std::span<const double>, double)>& done) {
     if (options_.only_stored) throw Stopped();
-    const Stopwatch watch;
-    const auto work = static_cast<double>(choices.size() * rung.steps);
-    const std::vector<double> scores =
-        trainer_.scores(trained, rung, length_, [&](double part) { report(part * work); });
-    if (scores.empty()) throw Stopped();
-    std::vector<Trial> trials;
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      const Candidate& candidate = candidates_[choices[i].number];
-      trials.push_back({.iteration = static_cast<std::uint32_t>(known + i + 1),
-                        .strategy = candidate.strategy,
-                        .candidate = choices[i].number,
-                        .sampled = candidate.sampled,
-                        .predicted = std::nullopt,
-                        .fitness = scores[i],
-                        .seconds = watch.seconds() / static_cast<double>(choices.size()),
-                        .steps = rung.steps,
-                        .fold = rung.fold,
-                        .loss = trained[i].loss});
-    }
-    add(trials, choices);
+    SharedTasks::Batch batch;
+    batch.count = count;
+    batch.work = [&](std::size_t task) {
+      const Stopwatch watch;
+      std::vector<double> result = work(task);
+      if (!result.empty()) result.push_back(watch.seconds());
+      return result;
+    };
+    batch.done = [&](std::size_t task, const std::vector<double>& result) {
+      done(task, std::span(result).first(result.size() - 1), result.back());
+    };
+    batch.stop = [this] {
+      leave_if_asked(hooks_, {});
+      return hooks_.stop && hooks_.stop();
+    };
+    if (!tasks_.run(batch)) throw Stopped();
   }
 
-  void check_is(const Trial& stored, std::size_t number, const Rung& rung,
-                const LossOptions& loss) const {
-    BET_CHECK(stored.candidate == number && stored.steps == rung.steps &&
-                  stored.fold == rung.fold && stored.loss == loss &&
-                  stored.sampled.plan == candidates_[number].sampled.plan,
+  // The next training of this search, without what it measured.
+  Trial trial_of(const Choice& choice, const Rung& rung, const LossOptions& loss) const {
+    const Candidate& candidate = candidates_[choice.number];
+    return {.iteration = static_cast<std::uint32_t>(result_.trials.size() + 1),
+            .strategy = candidate.strategy,
+            .candidate = choice.number,
+            .sampled = candidate.sampled,
+            .predicted = std::nullopt,
+            .steps = rung.steps,
+            .fold = rung.fold,
+            .loss = loss};
+  }
+
+  // Takes the next training from those of earlier processes, if they made it. A rung of 0 steps:
+  // as many as it found.
+  bool replay(const Choice& choice, Rung rung, const LossOptions& loss) {
+    constexpr std::size_t kNumbers = 3;  // of each in known_
+    const std::size_t next = result_.trials.size();
+    if (next * kNumbers >= known_.size()) return false;
+    const double* const known = known_.data() + next * kNumbers;
+    if (rung.steps == 0) rung.steps = static_cast<std::uint64_t>(known[1]);
+    Trial trial = trial_of(choice, rung, loss);
+    if (tasks_.is_first_rank()) check_is(stored_[next], trial);
+    trial.fitness = known[0];
+    trial.seconds = known[2];
+    note(trial, choice);
+    return true;
+  }
+
+  void check_is(const Trial& stored, const Trial& made) const {
+    BET_CHECK(stored.candidate == made.candidate && stored.steps == made.steps &&
+                  stored.fold == made.fold && stored.loss == made.loss &&
+                  stored.sampled.plan == made.sampled.plan,
               "run.db: training ", stored.iteration, " is not the one that this search makes");
   }
 
@@ -467,10 +509,12 @@ class PlanSearch {
   std::span<const PlanSampler> samplers_;
   RungTrainer& trainer_;
   RunStore& store_;
+  SharedTasks& tasks_;
   const SearchOptions& options_;
   const TrainingHooks& hooks_;
   const std::function<void()>& has_plan_;
-  std::vector<Trial> stored_;  // by earlier processes
+  std::vector<Trial> stored_;  // by earlier processes: rank 0
+  SharedTasks::Result known_;  // of each of them score, steps, seconds: all ranks
   std::vector<Candidate> candidates_;
   std::size_t num_rules_ = 0;                                           // the first candidates
   std::size_t num_losses_ = 0;                                          // that a plan may have
@@ -495,10 +539,10 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 }
 
 SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,
-                          RunStore& store, const SearchOptions& options, const TrainingHooks& hooks,
-                          const std::function<void()>& has_plan) {
+                          RunStore& store, SharedTasks& tasks, const SearchOptions& options,
+                          const TrainingHooks& hooks, const std::function<void()>& has_plan) {
   BET_CHECK(options.finalists > 0, "a search needs at least one finalist");
-  return PlanSearch(samplers, trainer, store, options, hooks, has_plan).run();
+  return PlanSearch(samplers, trainer, store, tasks, options, hooks, has_plan).run();
 }
 
 }  // namespace bet

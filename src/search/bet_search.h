@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/plan_sampler.h"
+#include "ranks/shared_tasks.h"
 #include "search/run_store.h"
 #include "search/rung.h"
 #include "train/retraining.h"
@@ -50,9 +51,14 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 // same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave
 // a plan.
 //
+// All ranks of `tasks` make the same search, with the same arguments but for the hooks and the
+// store, and divide its trainings: each ends with the same result. What earlier processes measured
+// is in the store of rank 0. Who is trained beside whom depends on the number of ranks, and with it
+// the last bits of scores.
+//
 // `samplers`: at least one, of plans of one form each, for one table; the search chooses among all.
 SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,
-                          RunStore& store, const SearchOptions& options, const TrainingHooks& hooks,
-                          const std::function<void()>& has_plan = {});
+                          RunStore& store, SharedTasks& tasks, const SearchOptions& options,
+                          const TrainingHooks& hooks, const std::function<void()>& has_plan = {});
 
 }  // namespace bet

@@ -17,6 +17,8 @@
 
 namespace bet {
 
+class World;
+
 // What the search and the compared methods have in common: each proposes plans, which are then
 // retrained from scratch, chosen among on validation, trained finally, stored and served in the
 // same way (train/retraining.h).
@@ -50,6 +52,10 @@ struct MethodInput {
   bool continue_search = false;  // resume a search that was cut short, not what follows it
   // Called once a stop would leave a plan to retrain; may be empty.
   std::function<void()> has_plan = {};
+  // The ranks that share the trainings of a method that `shares_trainings`; null: one process. All
+  // but rank 0 have no files.
+  World* ranks = nullptr;
+  std::function<void(const std::string&)> message = {};  // a line for people; may be empty
 
   // A sampler of plans for each of the limits, which the method needs. The first is of the usual
   // form.
@@ -103,7 +109,8 @@ struct MethodKind {
   bool chooses_loss = false;  // Proposal::loss, with --loss auto
   // Plans have several precisions and forms; else all have the first of the limits'.
   bool chooses_precision = false;
-  bool fills = false;  // plans may grow until they spend all of a budget for the file
+  bool shares_trainings = false;  // among the ranks of a run
+  bool fills = false;             // plans may grow until they spend all of a budget for the file
   Proposal (*propose)(const MethodInput& input) = nullptr;
   // Its rows of the table of options; null: it has none.
   std::vector<Option<MethodOptions>> (*options)() = nullptr;

@@ -6,6 +6,27 @@
 #include "train/trained_scores.h"
 
 namespace bet {
+namespace {
+
+// Ends of groups of losses that are alike, with at most so many columns or of one plan.
+std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
+                                   std::uint32_t most_columns) {
+  std::vector<std::size_t> ends;
+  std::uint32_t columns = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    columns += trained[i].plan->width();
+    if (i > begin && (columns > most_columns || !are_alike(trained[i].loss, trained[begin].loss))) {
+      ends.push_back(i);
+      begin = i;
+      columns = trained[i].plan->width();
+    }
+  }
+  if (!trained.empty()) ends.push_back(trained.size());
+  return ends;
+}
+
+}  // namespace
 
 // A third of validation that is held out, and the graph of everything else to train on.
 struct RungTrainer::Fold {
@@ -93,19 +114,20 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, co
       *data.evaluator);
 }
 
-std::size_t RungTrainer::group_size(std::span<const PlanAndLoss> trained) {
+std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> trained,
+                                             std::uint32_t num_ranks) {
   // Enough columns to fill the vectors of a CPU and a GPU, and not much more memory than a table of
   // full width.
   constexpr std::uint32_t kColumns = 256;
-  const LossOptions& first = trained.front().loss;
+  if (num_ranks == 1) return groups_of(trained, kColumns);
   std::uint32_t columns = 0;
-  std::size_t count = 0;
-  for (const PlanAndLoss& one : trained) {
-    columns += one.plan->width();
-    if (count > 0 && (columns > kColumns || !are_alike(one.loss, first))) break;
-    ++count;
-  }
-  return count;
+  for (const PlanAndLoss& one : trained) columns += one.plan->width();
+  // As many groups for each rank; the narrowest that are not more.
+  const std::uint32_t rounds =
+      std::max(1U, (columns + num_ranks * kColumns - 1) / (num_ranks * kColumns));
+  std::uint32_t most = std::max(1U, columns / (rounds * num_ranks));
+  while (most < kColumns && groups_of(trained, most).size() > rounds * num_ranks) ++most;
+  return groups_of(trained, most);
 }
 
 std::uint64_t fewest_ranking_steps(const BackboneKind& backbone, std::uint64_t length) {

@@ -78,8 +78,10 @@ class RungTrainer {
   // Steps of the schedule.
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
-  // How many of the first of these are trained side by side.
-  static std::size_t group_size(std::span<const PlanAndLoss> trained);
+  // Which of these are trained side by side: the end of each group. Of several ranks all are given
+  // about as much to do.
+  static std::vector<std::size_t> groups(std::span<const PlanAndLoss> trained,
+                                         std::uint32_t num_ranks);
 
  private:
   struct Fold;

@@ -29,14 +29,13 @@ ShortScores short_scores(const MethodInput& input, const RulePlans& rules) {
   }
   std::vector<double> scores;
   const auto total = static_cast<double>(trained.size());
-  while (scores.size() < trained.size()) {
-    const std::span<const PlanAndLoss> rest = std::span(trained).subspan(scores.size());
-    const std::size_t group = RungTrainer::group_size(rest);
+  for (const std::size_t end : RungTrainer::groups(trained, 1)) {
+    const std::size_t begin = scores.size();
+    const std::size_t count = end - begin;
     const std::vector<double> more =
-        trainer.scores(rest.first(group), rung, length, [&](double part) {
+        trainer.scores(std::span(trained).subspan(begin, count), rung, length, [&](double part) {
           if (!input.hooks.progress) return;
-          const double done =
-              static_cast<double>(scores.size()) + part * static_cast<double>(group);
+          const double done = static_cast<double>(begin) + part * static_cast<double>(count);
           input.hooks.progress({"search", done, total, ""});
         });
     if (more.empty()) return {};

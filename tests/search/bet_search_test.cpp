@@ -42,7 +42,8 @@ struct Toy {
                       TrainingPart part = TrainingPart::kTrainAndValidation) const {
     RunStore store(path, "toy");
     RungTrainer trainer({split, graph, model, schedule, hooks}, part, true);
-    return search_plans(std::span(&sampler, 1), trainer, store, options, hooks);
+    SharedTasks alone(nullptr);
+    return search_plans(std::span(&sampler, 1), trainer, store, alone, options, hooks);
   }
 };
 
@@ -288,15 +289,22 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   const SizePlan full = full_plan(wide);
   const SizePlan narrow = equal_plan(wide, wide.num_rows() * 20);
   using Plans = std::vector<PlanAndLoss>;
-  EXPECT_EQ(RungTrainer::group_size(Plans(3, {&full, {}})), 2U);
-  EXPECT_EQ(RungTrainer::group_size(Plans(30, {&narrow, {}})), 12U);
-  EXPECT_EQ(RungTrainer::group_size(Plans(1, {&full, {}})), 1U);
+  using Ends = std::vector<std::size_t>;
+  EXPECT_EQ(RungTrainer::groups(Plans(3, {&full, {}}), 1), (Ends{2, 3}));
+  EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 1), (Ends{12, 24, 30}));
+  EXPECT_EQ(RungTrainer::groups(Plans(1, {&full, {}}), 1), Ends{1});
+  EXPECT_EQ(RungTrainer::groups(Plans(), 1), Ends());
   const LossOptions softmax = {LossKind::kSoftmax, 2};
   const LossOptions hotter = {LossKind::kSoftmax, 1};
   const LossOptions cosine = {LossKind::kSoftmax, 0.1, ScoreKind::kCosine};
-  EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, softmax}, {&narrow, hotter}}), 2U);
-  EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, softmax}, {&narrow, cosine}}), 1U);
-  EXPECT_EQ(RungTrainer::group_size(Plans{{&narrow, {}}, {&narrow, hotter}}), 1U);
+  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, hotter}}, 1), Ends{2});
+  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, cosine}}, 1), (Ends{1, 2}));
+  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, {}}, {&narrow, hotter}}, 1), (Ends{1, 2}));
+  // Of several ranks each has as many groups.
+  EXPECT_EQ(RungTrainer::groups(Plans(10, {&narrow, {}}), 2), (Ends{5, 10}));
+  EXPECT_EQ(RungTrainer::groups(Plans(10, {&narrow, {}}), 4), (Ends{3, 6, 9, 10}));
+  EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 2), (Ends{8, 16, 24, 30}));
+  EXPECT_EQ(RungTrainer::groups(Plans(2, {&narrow, {}}), 4), (Ends{1, 2}));
 }
 
 // Under a limit of bytes the precision belongs to the plan: rules in each are trained beyond the
