@@ -177,7 +177,9 @@ class PlanSearch {
     std::ranges::stable_sort(best, {}, &Choice::loss);
     // One alone is chosen already.
     if (best.size() < 2) return;
-    for (last.fold = 1; last.fold < kFolds; ++last.fold) train(best, last);
+    last.first_fold = 1;
+    last.end_fold = kFolds;
+    train(best, last);
   }
 
   Choice first_choice(std::size_t number) const {
@@ -230,7 +232,7 @@ class PlanSearch {
   // The best lengths of rules, as trials.
   void find_lengths(const std::vector<std::size_t>& rules) {
     std::size_t first = 0;
-    while (first < rules.size() && replay({rules[first]}, {}, LossOptions())) ++first;
+    while (first < rules.size() && replay({rules[first]}, {}, 0)) ++first;
     if (first == rules.size()) return;
     run_tasks(
         rules.size() - first,
@@ -245,7 +247,7 @@ class PlanSearch {
         },
         [&](std::size_t task, std::span<const double> found, double seconds) {
           const std::size_t rule = rules[first + task];
-          Trial trial = trial_of({rule}, {static_cast<std::uint64_t>(found[1])}, LossOptions());
+          Trial trial = trial_of({rule}, {}, static_cast<std::uint64_t>(found[1]));
           trial.fitness = found[0];
           trial.seconds = seconds;
           add(std::span(&trial, 1), Choices{{rule}});
@@ -255,23 +257,25 @@ class PlanSearch {
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
   // process: a group is stored as a whole, since scores depend, in their last bits, on who is
   // trained beside whom.
-  void train(Choices choices, const Rung& rung) {
-    // On small data several rungs have the same length.
-    std::erase_if(choices, [&](const Choice& choice) {
-      return !trained_.insert({rung.steps, rung.fold, choice}).second;
-    });
+  void train(const Choices& choices, const Rung& rung) {
+    Choices fresh;
     std::vector<PlanAndLoss> trained;
-    for (const Choice& choice : choices) {
-      const SizePlan& plan = candidates_[choice.number].sampled.plan;
-      trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss]});
+    for (std::uint32_t fold = rung.first_fold; fold < rung.end_fold; ++fold) {
+      for (const Choice& choice : choices) {
+        // On small data several rungs have the same length.
+        if (!trained_.insert({rung.steps, fold, choice}).second) continue;
+        fresh.push_back(choice);
+        const SizePlan& plan = candidates_[choice.number].sampled.plan;
+        trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss], fold});
+      }
     }
     std::size_t first = 0;
-    while (first < choices.size() && replay(choices[first], rung, trained[first].loss)) ++first;
-    train_groups(std::span(choices).subspan(first), std::span(trained).subspan(first), rung);
+    while (first < fresh.size() && replay(fresh[first], trained[first], rung.steps)) ++first;
+    train_groups(std::span(fresh).subspan(first), std::span(trained).subspan(first), rung.steps);
   }
 
   void train_groups(std::span<const Choice> choices, std::span<const PlanAndLoss> trained,
-                    const Rung& rung) {
+                    std::uint64_t steps) {
     if (choices.empty()) return;
     const std::vector<std::size_t> ends = RungTrainer::groups(trained, tasks_.num_ranks());
     const auto begin_of = [&](std::size_t group) { return group > 0 ? ends[group - 1] : 0; };
@@ -279,15 +283,15 @@ class PlanSearch {
         ends.size(),
         [&](std::size_t group) {
           const std::size_t count = ends[group] - begin_of(group);
-          const auto work = static_cast<double>(count * rung.steps);
-          return trainer_.scores(trained.subspan(begin_of(group), count), rung, length_,
+          const auto work = static_cast<double>(count * steps);
+          return trainer_.scores(trained.subspan(begin_of(group), count), steps, length_,
                                  [&](double part) { report(part * work); });
         },
         [&](std::size_t group, std::span<const double> scores, double seconds) {
           const std::size_t begin = begin_of(group);
           std::vector<Trial> trials;
           for (std::size_t i = 0; i < scores.size(); ++i) {
-            trials.push_back(trial_of(choices[begin + i], rung, trained[begin + i].loss));
+            trials.push_back(trial_of(choices[begin + i], trained[begin + i], steps));
             trials.back().iteration += static_cast<std::uint32_t>(i);
             trials.back().fitness = scores[i];
             trials.back().seconds = seconds / static_cast<double>(scores.size());
@@ -319,27 +323,27 @@ class PlanSearch {
   }
 
   // The next training of this search, without what it measured.
-  Trial trial_of(const Choice& choice, const Rung& rung, const LossOptions& loss) const {
+  Trial trial_of(const Choice& choice, const PlanAndLoss& trained, std::uint64_t steps) const {
     const Candidate& candidate = candidates_[choice.number];
     return {.iteration = static_cast<std::uint32_t>(result_.trials.size() + 1),
             .strategy = candidate.strategy,
             .candidate = choice.number,
             .sampled = candidate.sampled,
             .predicted = std::nullopt,
-            .steps = rung.steps,
-            .fold = rung.fold,
-            .loss = loss};
+            .steps = steps,
+            .fold = trained.fold,
+            .loss = trained.loss};
   }
 
-  // Takes the next training from those of earlier processes, if they made it. A rung of 0 steps:
-  // as many as it found.
-  bool replay(const Choice& choice, Rung rung, const LossOptions& loss) {
+  // Takes the next training from those of earlier processes, if they made it. 0 steps: as many as
+  // it found.
+  bool replay(const Choice& choice, const PlanAndLoss& trained, std::uint64_t steps) {
     constexpr std::size_t kNumbers = 3;  // of each in known_
     const std::size_t next = result_.trials.size();
     if (next * kNumbers >= known_.size()) return false;
     const double* const known = known_.data() + next * kNumbers;
-    if (rung.steps == 0) rung.steps = static_cast<std::uint64_t>(known[1]);
-    Trial trial = trial_of(choice, rung, loss);
+    if (steps == 0) steps = static_cast<std::uint64_t>(known[1]);
+    Trial trial = trial_of(choice, trained, steps);
     if (tasks_.is_first_rank()) check_is(stored_[next], trial);
     trial.fitness = known[0];
     trial.seconds = known[2];

@@ -8,7 +8,8 @@
 namespace bet {
 namespace {
 
-// Ends of groups of losses that are alike, with at most so many columns or of one plan.
+// Ends of groups of one fold and of losses that are alike, with at most so many columns or of one
+// plan.
 std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
                                    std::uint32_t most_columns) {
   std::vector<std::size_t> ends;
@@ -16,7 +17,9 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
   std::size_t begin = 0;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     columns += trained[i].plan->width();
-    if (i > begin && (columns > most_columns || !are_alike(trained[i].loss, trained[begin].loss))) {
+    const bool together =
+        trained[i].fold == trained[begin].fold && are_alike(trained[i].loss, trained[begin].loss);
+    if (i > begin && (columns > most_columns || !together)) {
       ends.push_back(i);
       begin = i;
       columns = trained[i].plan->width();
@@ -24,6 +27,20 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
   }
   if (!trained.empty()) ends.push_back(trained.size());
   return ends;
+}
+
+// How long ranks need that take groups as they come, in columns of a training.
+std::uint64_t time_needed(std::span<const PlanAndLoss> trained, std::span<const std::size_t> ends,
+                          std::uint32_t num_ranks) {
+  constexpr std::uint64_t kOverhead = 16;  // of a step, whatever its columns
+  std::vector<std::uint64_t> busy(num_ranks);
+  std::size_t begin = 0;
+  for (const std::size_t end : ends) {
+    std::uint64_t& next = *std::ranges::min_element(busy);
+    next += kOverhead;
+    for (; begin < end; ++begin) next += trained[begin].plan->width();
+  }
+  return *std::ranges::max_element(busy);
 }
 
 }  // namespace
@@ -94,9 +111,9 @@ std::size_t RungTrainer::first_loss(const SizePlan& plan, bool few_data) const {
   return has_fast_loss(plan, backbone()) && !few_data ? kTriedFast : kTriedUsual;
 }
 
-std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, const Rung& rung,
+std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, std::uint64_t steps,
                                         std::uint64_t length, const PartDone& part_done) {
-  const Fold& data = fold(rung.fold);
+  const Fold& data = fold(trained.front().fold);
   ModelOptions model = data.model;
   model.losses.clear();
   // Plans that are trained side by side have one schedule, and so one kind of loss.
@@ -104,7 +121,7 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, co
   std::vector<SizePlan> plans;
   for (const PlanAndLoss& one : trained) {
     const ShortTraining training =
-        short_training(context_.schedule, one.loss, backbone(), length, rung.steps);
+        short_training(context_.schedule, one.loss, backbone(), length, steps);
     schedule = training.schedule;
     model.losses.push_back(training.loss);
     plans.push_back(*one.plan);
@@ -119,15 +136,17 @@ std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> traine
   // Enough columns to fill the vectors of a CPU and a GPU, and not much more memory than a table of
   // full width.
   constexpr std::uint32_t kColumns = 256;
-  if (num_ranks == 1) return groups_of(trained, kColumns);
-  std::uint32_t columns = 0;
-  for (const PlanAndLoss& one : trained) columns += one.plan->width();
-  // As many groups for each rank; the narrowest that are not more.
-  const std::uint32_t rounds =
-      std::max(1U, (columns + num_ranks * kColumns - 1) / (num_ranks * kColumns));
-  std::uint32_t most = std::max(1U, columns / (rounds * num_ranks));
-  while (most < kColumns && groups_of(trained, most).size() > rounds * num_ranks) ++most;
-  return groups_of(trained, most);
+  std::vector<std::size_t> best = groups_of(trained, kColumns);
+  if (num_ranks == 1) return best;
+  std::uint64_t least = time_needed(trained, best, num_ranks);
+  for (std::uint32_t columns = kColumns - 1; columns > 0; --columns) {
+    std::vector<std::size_t> ends = groups_of(trained, columns);
+    const std::uint64_t time = time_needed(trained, ends, num_ranks);
+    if (time >= least) continue;
+    least = time;
+    best = std::move(ends);
+  }
+  return best;
 }
 
 std::uint64_t fewest_ranking_steps(const BackboneKind& backbone, std::uint64_t length) {

@@ -16,13 +16,16 @@ namespace bet {
 // A level of the search's measurements: plans trained from scratch, the shorter the more there are.
 struct Rung {
   std::uint64_t steps = 0;
-  std::uint32_t fold = 0;  // of kFolds; others hold out other items and begin from other values
+  // Of kFolds, which hold out other items and begin from other values.
+  std::uint32_t first_fold = 0;
+  std::uint32_t end_fold = 1;
 };
 
-// What is trained: a plan, by a loss that suits a whole training.
+// What is trained: a plan, by a loss that suits a whole training, on a fold.
 struct PlanAndLoss {
   const SizePlan* plan = nullptr;
   LossOptions loss;
+  std::uint32_t fold = 0;
 };
 
 // The loss of a training in a rung, and its schedule.
@@ -68,9 +71,9 @@ class RungTrainer {
   std::vector<LossOptions> losses(const SizePlan& plan, std::uint64_t steps) const;
   std::size_t first_loss(const SizePlan& plan, bool few_data) const;
 
-  // Scores, trained side by side; `length` is the best length of a whole training, which shorter
-  // rungs imitate. Empty if hooks.stop ended it.
-  std::vector<double> scores(std::span<const PlanAndLoss> trained, const Rung& rung,
+  // Scores after so many steps, trained side by side, on one fold; `length` is the best length of a
+  // whole training, which shorter ones imitate. Empty if hooks.stop ended it.
+  std::vector<double> scores(std::span<const PlanAndLoss> trained, std::uint64_t steps,
                              std::uint64_t length, const PartDone& part_done = {});
 
   const BackboneKind& backbone() const { return find_backbone(context_.model.backbone); }
@@ -78,8 +81,8 @@ class RungTrainer {
   // Steps of the schedule.
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
-  // Which of these are trained side by side: the end of each group. Of several ranks all are given
-  // about as much to do.
+  // Which of these are trained side by side: the end of each group. Of several ranks, which take
+  // one when they have none, all are busy about as long.
   static std::vector<std::size_t> groups(std::span<const PlanAndLoss> trained,
                                          std::uint32_t num_ranks);
 

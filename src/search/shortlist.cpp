@@ -21,7 +21,8 @@ ShortScores short_scores(const MethodInput& input, const RulePlans& rules) {
   const std::optional<LengthByBpr> best = trainer.length(rules.plans.front());
   if (!best) return {};
   const std::uint64_t length = best->is_short ? best->length : trainer.whole_length();
-  const Rung rung = {std::max(length / 4, fewest_ranking_steps(trainer.backbone(), length))};
+  const std::uint64_t steps =
+      std::max(length / 4, fewest_ranking_steps(trainer.backbone(), length));
   std::vector<PlanAndLoss> trained;
   for (const SizePlan& plan : rules.plans) {
     const std::size_t first = trainer.first_loss(plan, best->is_short);
@@ -33,7 +34,7 @@ ShortScores short_scores(const MethodInput& input, const RulePlans& rules) {
     const std::size_t begin = scores.size();
     const std::size_t count = end - begin;
     const std::vector<double> more =
-        trainer.scores(std::span(trained).subspan(begin, count), rung, length, [&](double part) {
+        trainer.scores(std::span(trained).subspan(begin, count), steps, length, [&](double part) {
           if (!input.hooks.progress) return;
           const double done = static_cast<double>(begin) + part * static_cast<double>(count);
           input.hooks.progress({"search", done, total, ""});
@@ -41,7 +42,7 @@ ShortScores short_scores(const MethodInput& input, const RulePlans& rules) {
     if (more.empty()) return {};
     scores.insert(scores.end(), more.begin(), more.end());
   }
-  return {scores, trainer.whole_length() + scores.size() * rung.steps};
+  return {scores, trainer.whole_length() + scores.size() * steps};
 }
 
 }  // namespace

@@ -300,10 +300,14 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, hotter}}, 1), Ends{2});
   EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, cosine}}, 1), (Ends{1, 2}));
   EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, {}}, {&narrow, hotter}}, 1), (Ends{1, 2}));
-  // Of several ranks each has as many groups.
+  // Folds have other data.
+  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, {}}, {&narrow, {}, 1}}, 1), (Ends{1, 2}));
+  // Of several ranks each has as much to do.
+  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, hotter}, {&narrow, {}}}, 2),
+            (Ends{2, 3}));
   EXPECT_EQ(RungTrainer::groups(Plans(10, {&narrow, {}}), 2), (Ends{5, 10}));
   EXPECT_EQ(RungTrainer::groups(Plans(10, {&narrow, {}}), 4), (Ends{3, 6, 9, 10}));
-  EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 2), (Ends{8, 16, 24, 30}));
+  EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 2), (Ends{5, 10, 15, 20, 25, 30}));
   EXPECT_EQ(RungTrainer::groups(Plans(2, {&narrow, {}}), 4), (Ends{1, 2}));
 }
 
