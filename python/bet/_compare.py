@@ -11,7 +11,7 @@ from bet._errors import BadInput
 from bet._model import Path
 from bet._progress import Progress, listener_of
 
-_OWN = ("name", "out", "seeds", "progress", "budget", "method", "backbone")
+_OWN = ("name", "out", "seeds", "within", "progress", "budget", "method", "backbone")
 Words = Union[str, Iterable[str], None]
 
 
@@ -20,11 +20,13 @@ class Comparison:
     budget, with means and deviations over seeds."""
 
     def __init__(self, folder: str, cells: List[Dict[str, Any]], failed: List[Tuple[str, str]],
-                 temporary: Any = None) -> None:
+                 within: List[str], temporary: Any = None) -> None:
         self.folder = folder
         self._cells = cells
         #: The runs whose budget cannot be met: their folders and why.
         self.failed = failed
+        #: With `within`, a sentence for each backbone: the smallest file that is good enough.
+        self.within = within
         self._temporary = temporary
 
     @property
@@ -85,12 +87,13 @@ def _write_csv(data: Any, options: Dict[str, Any], path: str) -> None:
 
 
 def compare(data: Any, *, budget: Words = None, method: Words = None, backbone: Words = None,
-            seeds: int = 1, name: str = "data", out: Optional[Path] = None,
-            progress: Progress = True, **options: Any) -> Comparison:
+            seeds: int = 1, within: Optional[str] = None, name: str = "data",
+            out: Optional[Path] = None, progress: Progress = True, **options: Any) -> Comparison:
     """Fits every budget with every method, backbone and seed, as `bet compare` does.
 
     `budget`, `method` and `backbone` are lists (or texts with commas); `seeds` is how many, from
-    `seed` on. `data`, `name`, `out` and `progress` are as of `bet.fit`, and so are all other
+    `seed` on. `within` ("1%") names the smallest file whose recall@20 on validation is at most
+    that much below that of full size, which is then one of the methods. `data`, `name`, `out` and `progress` are as of `bet.fit`, and so are all other
     options. With `out` the same call continues after whatever ended it, and Ctrl-C raises
     `bet.Interrupted`. Data in memory are written to a file first.
 
@@ -110,10 +113,11 @@ def compare(data: Any, *, budget: Words = None, method: Words = None, backbone: 
             _write_csv(data, options, path)
         settings = [("data", path), *_options.settings_of(options, _OWN)]
         usual = _options.table()
-        folder, cells, failed = _train.compare(
+        folder, cells, failed, smallest = _train.compare(
             settings, _words(budget, []), _words(method, [usual["method"]["default"]]),
-            _words(backbone, [usual["backbone"]["default"]]), seeds, folder, listener_of(progress))
-    return Comparison(folder, cells, failed, temporary)
+            _words(backbone, [usual["backbone"]["default"]]), seeds, within, folder,
+            listener_of(progress))
+    return Comparison(folder, cells, failed, smallest, temporary)
 
 
 assert _fit  # imported for its message

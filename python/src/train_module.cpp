@@ -185,11 +185,12 @@ py::dict cell_of(const RunGroup& group) {
                   "test_ndcg_std"_a = ndcg.deviation);
 }
 
-// The folder, the cells, and the runs whose budget cannot be met with the reason.
+// The folder, the cells, the runs whose budget cannot be met with the reason, and what is within.
 py::tuple run_compare(const Settings& settings, const std::vector<std::string>& budgets,
                       const std::vector<std::string>& methods,
                       const std::vector<std::string>& backbones, std::uint32_t seeds,
-                      const std::string& folder, py::object listener) {
+                      const std::optional<std::string>& within, const std::string& folder,
+                      py::object listener) {
   CompareJob job;
   job.options = options_of(settings);
   for (const std::string& budget : budgets) {
@@ -198,6 +199,7 @@ py::tuple run_compare(const Settings& settings, const std::vector<std::string>& 
   job.methods = methods;
   job.backbones = backbones;
   job.seeds = seeds;
+  if (within) job.within = parse_percent(*within);
   job.folder = folder;
   FitEvents events(std::move(listener), FitEvents::AtInterrupt::kLeave);
   CompareResult result;
@@ -215,7 +217,7 @@ py::tuple run_compare(const Settings& settings, const std::vector<std::string>& 
   for (const ComparedRun& run : result.runs) {
     if (!run.error.empty()) failed.append(py::make_tuple(run.folder.string(), run.error));
   }
-  return py::make_tuple(result.folder.string(), cells, failed);
+  return py::make_tuple(result.folder.string(), cells, failed, result.within);
 }
 
 int column_of(const std::vector<std::string>& names, std::string_view role) {

@@ -23,14 +23,6 @@ struct CompareCommand {
   bool quiet = false;
 };
 
-// "1%" as a share. Throws on anything else.
-double parse_percent(const std::string& text) {
-  BET_CHECK(text.ends_with('%'), in_quotes(text), " is not a percentage such as 1%");
-  const double percent = parse_real(text.substr(0, text.size() - 1));
-  BET_CHECK(percent >= 0 && percent < 100, in_quotes(text), " is not between 0% and 100%");
-  return percent / 100;
-}
-
 void run_compare(CompareCommand& command) {
   for (const std::string& budget : words_of_list(command.budgets)) {
     command.job.budgets.push_back(parse_budget(budget));

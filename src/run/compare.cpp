@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/option.h"
 #include "data/load.h"
 #include "report/compare_page.h"
 #include "run/compare_results.h"
@@ -101,6 +102,13 @@ CompareResult compare(const CompareJob& job, const CompareCallbacks& callbacks) 
               "a comparison reads its data more than once; standard input can be read only once");
     return run_comparison(job, callbacks);
   });
+}
+
+double parse_percent(const std::string& text) {
+  BET_CHECK(text.ends_with('%'), in_quotes(text), " is not a percentage such as 1%");
+  const double percent = parse_real(text.substr(0, text.size() - 1));
+  BET_CHECK(percent >= 0 && percent < 100, in_quotes(text), " is not between 0% and 100%");
+  return percent / 100;
 }
 
 fs::path default_compare_folder(const FitOptions& options) {

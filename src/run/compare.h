@@ -38,6 +38,9 @@ struct CompareResult {
 // the end pairs.csv.
 CompareResult compare(const CompareJob& job, const CompareCallbacks& callbacks = {});
 
+// "1%" as a share, for CompareJob::within. Throws on anything else.
+double parse_percent(const std::string& text);
+
 // runs/<data>-compare.
 std::filesystem::path default_compare_folder(const FitOptions& options);
 

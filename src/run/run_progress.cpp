@@ -80,11 +80,12 @@ std::string RunProgress::heading() const {
 double RunProgress::seconds_left() const {
   constexpr double kLeastSeconds = 2;  // before there is a pace to speak of
   constexpr double kLeastShare = 0.01;
+  constexpr double kEnoughSeconds = 20;  // of work whose first percent takes long
   constexpr double kUnknown = -1;
   const double elapsed = now_ - phase_start_;
   if (latest_.total <= 0 || elapsed < kLeastSeconds) return kUnknown;
   const double share = (latest_.done - first_done_) / latest_.total;
-  if (share < kLeastShare) return kUnknown;
+  if (share <= 0 || (share < kLeastShare && elapsed < kEnoughSeconds)) return kUnknown;
   double left = std::max(latest_.total - latest_.done, 0.0) / latest_.total * elapsed / share;
   const std::size_t place = place_of(latest_.phase);
   if (place == phases_.size()) return left;

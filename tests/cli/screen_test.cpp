@@ -158,6 +158,15 @@ TEST(RunProgress, NumbersThePhasesAndEstimatesTheWhole) {
   EXPECT_EQ(progress.line(), "2/2 second  75.0%  ETA 0m 02s");
 }
 
+TEST(RunProgress, EstimatesWorkWhoseFirstPercentTakesLong) {
+  RunProgress progress({{"a", "first", 100}});
+  progress.note({"a", 0, 100'000, ""}, 0);
+  progress.note({"a", 10, 100'000, ""}, 10);
+  EXPECT_EQ(progress.line(), "1/1 first   0.0%") << "ten seconds are too short";
+  progress.note({"a", 100, 100'000, ""}, 30);
+  EXPECT_EQ(progress.line(), "1/1 first   0.1%  ETA 8h 19m");
+}
+
 TEST(RunProgress, GuessesNothing) {
   RunProgress progress(
       {{"pretrain", "full-size model", 10}, {"", "pep", 0}, {"train", "training", 5}});

@@ -291,6 +291,11 @@ def test_compare(ratings, tmp_path):
     assert len(pairs) == 4 and pairs["p"].between(0, 1).all()
     again = bet.compare(ratings[0], out=tmp_path / "runs", **options)  # all are there
     assert again.results.equals(results)
+    assert comparison.within == []
+    close = bet.compare(ratings[0], out=tmp_path / "runs", within="90%", **options)
+    assert len(close.within) == 1 and "full" in set(close.cells["method"])
+    with pytest.raises(bet.BadInput, match="'much' is not a percentage"):
+        bet.compare(ratings[0], within="much", **options)
     with pytest.raises(bet.UnknownOption, match="did you mean 'seeds'"):
         bet.compare(ratings[0], seds=2)
 
