@@ -25,7 +25,7 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
       columns = trained[i].plan->width();
     }
   }
-  if (!trained.empty()) ends.push_back(trained.size());
+  ends.push_back(trained.size());
   return ends;
 }
 
@@ -133,14 +133,19 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
 
 std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> trained,
                                              std::uint32_t num_ranks) {
+  if (trained.empty()) return {};
   // Enough columns to fill the vectors of a CPU and a GPU, and not much more memory than a table of
-  // full width.
+  // full width; of many rows fewer, since a training has a dozen arrays of this size.
   constexpr std::uint32_t kColumns = 256;
-  std::vector<std::size_t> best = groups_of(trained, kColumns);
+  constexpr std::uint64_t kNumbers = std::uint64_t{1} << 25;
+  const std::uint64_t columns =
+      kNumbers / std::max<std::uint64_t>(1, trained.front().plan->shape().num_rows());
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(columns, 1, kColumns));
+  std::vector<std::size_t> best = groups_of(trained, most);
   if (num_ranks == 1) return best;
   std::uint64_t least = time_needed(trained, best, num_ranks);
-  for (std::uint32_t columns = kColumns - 1; columns > 0; --columns) {
-    std::vector<std::size_t> ends = groups_of(trained, columns);
+  for (std::uint32_t fewer = most - 1; fewer > 0; --fewer) {
+    std::vector<std::size_t> ends = groups_of(trained, fewer);
     const std::uint64_t time = time_needed(trained, ends, num_ranks);
     if (time >= least) continue;
     least = time;

@@ -21,17 +21,22 @@ namespace {
 using namespace std::chrono_literals;
 using test::error_of;
 
+std::uint16_t bind_any_port(int handle, in_addr_t address) {
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(address);
+  socklen_t size = sizeof(place);
+  EXPECT_EQ(::bind(handle, reinterpret_cast<const sockaddr*>(&place), size), 0);
+  EXPECT_EQ(::getsockname(handle, reinterpret_cast<sockaddr*>(&place), &size), 0);
+  return ntohs(place.sin_port);
+}
+
 // That nothing listens to now.
 std::uint16_t free_port() {
   const int handle = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(handle, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  ::getsockname(handle, reinterpret_cast<sockaddr*>(&address), &size);
+  const std::uint16_t port = bind_any_port(handle, INADDR_LOOPBACK);
   ::close(handle);
-  return ntohs(address.sin_port);
+  return port;
 }
 
 PlaceInWorld place_of(std::uint32_t rank, std::uint32_t size, std::uint16_t port) {
@@ -181,14 +186,9 @@ TEST(World, NamesRanksThatDoNotCome) {
 }
 
 TEST(World, RefusesAPortThatIsTaken) {
-  const int handle = ::socket(AF_INET6, SOCK_STREAM, 0);
-  sockaddr_in6 address = {};
-  address.sin6_family = AF_INET6;
-  socklen_t size = sizeof(address);
-  ASSERT_EQ(::bind(handle, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const int handle = ::socket(AF_INET, SOCK_STREAM, 0);
+  const std::uint16_t port = bind_any_port(handle, INADDR_ANY);
   ASSERT_EQ(::listen(handle, 1), 0);
-  ::getsockname(handle, reinterpret_cast<sockaddr*>(&address), &size);
-  const std::uint16_t port = ntohs(address.sin6_port);
   EXPECT_TRUE(error_of([&] {
                 World world(place_of(0, 2, port), 300ms);
               }).starts_with(str_cat("rank 0 cannot listen at 127.0.0.1:", port)));

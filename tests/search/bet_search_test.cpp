@@ -294,6 +294,8 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 1), (Ends{12, 24, 30}));
   EXPECT_EQ(RungTrainer::groups(Plans(1, {&full, {}}), 1), Ends{1});
   EXPECT_EQ(RungTrainer::groups(Plans(), 1), Ends());
+  const SizePlan of_many = equal_plan({400'000, 100'000, 128, 0}, 500'000 * 30);
+  EXPECT_EQ(RungTrainer::groups(Plans(3, {&of_many, {}}), 1), (Ends{2, 3}));
   const LossOptions softmax = {LossKind::kSoftmax, 2};
   const LossOptions hotter = {LossKind::kSoftmax, 1};
   const LossOptions cosine = {LossKind::kSoftmax, 0.1, ScoreKind::kCosine};
