@@ -94,6 +94,15 @@ struct LossArgs {
   float* contributions = nullptr;  // by slot: the part of it in the gradient of the batch's mean
                                    // loss for its row
   float* scratch = nullptr;  // CPU, pools: pool_scratch(pool, columns) floats of the thread's own
+
+  // CPU: the scores, where they are not the dot products of these columns alone (other ranks have
+  // the others). Written by score_pairs and score_pools; loss_pairs and loss_pools then take them
+  // as they are now, and pools leave their slopes in them. null: there are none.
+  float* scores = nullptr;           // from first_scored on: by entry, the positive's less the
+                                     // negative's; with pools by entry `pool`, the negatives', and
+                                     // room for a multiple of kPool entries
+  float* positive_scores = nullptr;  // with pools: from first_scored on by entry, the positive's
+  std::size_t first_scored = 0;      // entry; the first of a block
 };
 
 // Room for the negatives by column, and for the pulls of kPool entries.
@@ -203,6 +212,7 @@ struct RankArgs {
   const float* item_sums = nullptr;  // by position in the panels: its positive units' values less
                                      // its negative ones'
   std::uint32_t first_panel = 0;     // not 0: continues the lists of a call that ended there
+  bool continues = false;            // the lists of calls with other panels
 };
 
 struct NeuMfArgs;  // kernels/neumf.h
@@ -224,6 +234,9 @@ struct Kernels {
   void (*quantise_rows)(const QuantiseArgs& args, std::size_t begin_row, std::size_t end_row);
   void (*neumf_pairs)(const NeuMfArgs& args, std::size_t begin_entry, std::size_t end_entry);
   void (*neumf_pools)(const NeuMfArgs& args, std::size_t begin_block, std::size_t end_block);
+  // LossArgs::scores alone; losses and contributions are not written.
+  void (*score_pairs)(const LossArgs& args, std::size_t begin_entry, std::size_t end_entry);
+  void (*score_pools)(const LossArgs& args, std::size_t begin_block, std::size_t end_block);
 };
 
 // The best for this machine, found once; any thread may call.

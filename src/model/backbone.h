@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/backbone_traits.h"
+#include "base/rank_group.h"
 #include "model/batch.h"
 #include "model/executor.h"
 #include "model/graph.h"
@@ -32,6 +33,9 @@ struct ModelOptions {
   // Not 0: the temperatures of dot products are those of trainings of this many steps, and shorter
   // ones have lower ones in proportion (train/loss_choice.h).
   std::uint64_t temperature_steps = 0;
+  // Not null: these ranks train one plan together, each with its columns of the table
+  // (plan/column_slice.h). It must outlive what is made with these options.
+  RankGroup* ranks = nullptr;
 
   std::vector<LossOptions> losses_of(std::size_t num_models) const;
 };
@@ -50,9 +54,10 @@ struct Ranking {
   std::vector<Scoring> models;  // by model: which of its columns make a score, and how
 };
 
-// The ranking by dot products or cosines of the models' own columns of `vectors`.
-Ranking ranking_of(const at::Tensor& vectors, std::span<const ModelColumns> models,
-                   ScoreKind score);
+// The ranking by dot products or cosines of the models' own columns of `vectors`; with `ranks`, of
+// those of all ranks.
+Ranking ranking_of(const at::Tensor& vectors, std::span<const ModelColumns> models, ScoreKind score,
+                   RankGroup* ranks = nullptr);
 
 // The ranking of all models from the rankings of each; the columns of each begin at 0.
 Ranking side_by_side(std::span<const Ranking> models);
@@ -121,6 +126,7 @@ struct BackboneTraining {
   double l2 = 1e-4;             // eta of the loss (BET paper, Section 3.1)
   bool multiplies = false;      // multiplies matrices, so that the speed of a CPU's BLAS counts
   bool trains_vectors = false;  // under plans of vectors (StoredForm)
+  bool sums_columns = false;    // each column is trained by itself, given the scores
   FastTraining fast = {};
   CiessTraining ciess = {};
   // Epochs of a probe, h, as a multiple of LightGCN's, where probes are the paper's (Section 4.3).
@@ -142,5 +148,11 @@ const BackboneKind& find_backbone(std::string_view name);
 inline std::unique_ptr<Backbone> make_backbone(const ModelOptions& options, const Graph& graph) {
   return find_backbone(options.backbone).make(options, graph);
 }
+
+// The parameters that a training of these plans starts with, on the CPU; with ranks, this rank's
+// part of those that one process would start with. Throws, naming the option, on what ranks cannot
+// train together.
+ModelParameters initial_parameters(const ModelOptions& options, const Graph& graph,
+                                   std::span<const SizePlan> plans);
 
 }  // namespace bet

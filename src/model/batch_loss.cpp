@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "model/cosine.h"
 #include "model/executor.h"
+#include "model/summed_terms.h"
 #include "model/tensor_pointers.h"
 
 namespace bet {
@@ -25,7 +26,7 @@ class BatchLoss : public torch::autograd::Function<BatchLoss> {
   // backward pass adds up the contributions of each row.
   static at::Tensor forward(AutogradContext* context, const at::Tensor& vectors,
                             std::span<const ModelColumns> models, const Batch* batch,
-                            std::span<const LossOptions> losses) {
+                            std::span<const LossOptions> losses, RankGroup* ranks) {
     Executor& executor = executor_for(vectors.device());
     const std::int64_t stride = vectors.size(1);
     std::uint32_t covered = 0;
@@ -49,7 +50,11 @@ class BatchLoss : public torch::autograd::Function<BatchLoss> {
       args.columns = row_stride(models[model].width);
       args.kind = losses[model].kind;
       args.temperature = static_cast<float>(losses[model].temperature);
-      executor.run_terms(args);
+      if (ranks == nullptr) {
+        executor.run_terms(args);
+      } else {
+        run_summed_terms(args, *ranks);
+      }
       executor.mean(args.loss, args.size, loss.data_ptr<float>() + model);
     }
     context->save_for_backward({contributions});
@@ -61,14 +66,14 @@ class BatchLoss : public torch::autograd::Function<BatchLoss> {
     const at::Tensor contributions = context->get_saved_variables()[0];
     const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
     const at::Tensor gradient = batch->sum_slots(contributions, gradients[0].contiguous());
-    return {gradient, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {gradient, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
 at::Tensor batch_loss(const at::Tensor& vectors, std::span<const ModelColumns> models,
-                      const Batch& batch, std::span<const LossOptions> losses) {
+                      const Batch& batch, std::span<const LossOptions> losses, RankGroup* ranks) {
   BET_CHECK(vectors.size(0) == batch.num_rows(), "the loss of ", vectors.size(0),
             " rows with a batch over ", batch.num_rows());
   BET_CHECK(losses.size() == models.size(), losses.size(), " losses for ", models.size(),
@@ -77,8 +82,11 @@ at::Tensor batch_loss(const at::Tensor& vectors, std::span<const ModelColumns> m
   BET_CHECK(
       std::ranges::all_of(losses, [&](const LossOptions& loss) { return loss.score == score; }),
       "models side by side are scored by dot products and by cosines");
-  if (score == ScoreKind::kDot) return BatchLoss::apply(vectors, models, &batch, losses);
-  return BatchLoss::apply(normalised(vectors, models, &batch.touched), models, &batch, losses);
+  BET_CHECK(ranks == nullptr || (score == ScoreKind::kDot && vectors.is_cpu()),
+            "a loss over ranks is of dot products, on the CPU");
+  if (score == ScoreKind::kDot) return BatchLoss::apply(vectors, models, &batch, losses, ranks);
+  return BatchLoss::apply(normalised(vectors, models, &batch.touched), models, &batch, losses,
+                          ranks);
 }
 
 }  // namespace bet

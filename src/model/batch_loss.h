@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "base/rank_group.h"
 #include "model/batch.h"
 #include "model/loss_options.h"
 #include "model/model_parameters.h"
@@ -16,7 +17,11 @@ namespace bet {
 // be the same. A tensor [models] with a gradient for `vectors`, which must be asked for with the
 // same factor for all models. The result does not depend on the number of threads. The batch must
 // outlive the backward pass.
+//
+// With `ranks` the vectors have this rank's columns alone, scores are summed over all ranks, and
+// the loss is that of all columns. On the CPU, one model, dot products.
 at::Tensor batch_loss(const at::Tensor& vectors, std::span<const ModelColumns> models,
-                      const Batch& batch, std::span<const LossOptions> losses);
+                      const Batch& batch, std::span<const LossOptions> losses,
+                      RankGroup* ranks = nullptr);
 
 }  // namespace bet

@@ -10,6 +10,7 @@
 #include "model/cpu_ranking.h"
 #include "model/executor.h"
 #include "model/parallel_chunks.h"
+#include "model/ranking_over_ranks.h"
 #include "model/tensor_pointers.h"
 
 namespace bet {
@@ -217,29 +218,15 @@ class CpuExecutor final : public Executor {
   std::vector<ItemId> top_items(const at::Tensor& vectors, const Scoring& scoring,
                                 std::span<const UserId> users, const Graph& seen,
                                 std::uint32_t k) override {
+    BET_CHECK(scoring.ranks == nullptr, "lists of items by vectors that are divided among ranks");
     return cpu_top_items(vectors, scoring, users, seen, k);
   }
 
   std::vector<std::uint32_t> top_hits(const at::Tensor& vectors, const Scoring& scoring,
                                       const HeldOutItems& held, const Graph& seen,
                                       std::uint32_t k) override {
-    const std::vector<ItemId> ranked = cpu_top_items(vectors, scoring, held.users, seen, k);
-    std::vector<std::uint32_t> hits(held.users.size());
-    constexpr std::int64_t kGrain = 1024;
-    at::parallel_for(
-        0, static_cast<std::int64_t>(hits.size()), kGrain,
-        [&](std::int64_t begin, std::int64_t end) {
-          for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-            for (std::uint32_t position = 0; position < k; ++position) {
-              const bool hit = std::binary_search(
-                  held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i]),
-                  held.items.begin() + static_cast<std::ptrdiff_t>(held.offsets[i + 1]),
-                  ranked[i * k + position]);
-              hits[i] |= std::uint32_t{hit} << position;
-            }
-          }
-        });
-    return hits;
+    if (scoring.ranks != nullptr) return top_hits_over_ranks(vectors, scoring, held, seen, k);
+    return hits_of_lists(cpu_top_items(vectors, scoring, held.users, seen, k), held, 0, k);
   }
 
   void run_concurrently(const std::function<void()>& work) override { work(); }

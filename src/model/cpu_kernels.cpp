@@ -22,18 +22,26 @@ void over_rows(void (*kernel)(const Args& args, std::size_t begin_row, std::size
                   });
 }
 
-// A batch's entries, or its blocks that share a pool, in parts of equal size.
+// A batch's entries [first, last), or its blocks that share a pool, in parts of equal size.
 class BatchParts {
  public:
-  BatchParts(std::uint32_t size, std::uint32_t pool)
-      : total_((size + pool - 1) / pool), grain_(pool == 1 ? 512 : std::max(1U, 256 / pool)) {}
+  BatchParts(std::size_t first, std::size_t last, std::uint32_t pool)
+      : first_(first / pool),
+        last_((last + pool - 1) / pool),
+        grain_(pool == 1 ? 512 : std::max(1U, 256 / pool)) {}
+  BatchParts(std::uint32_t size, std::uint32_t pool) : BatchParts(0, size, pool) {}
 
-  std::int64_t count() const { return static_cast<std::int64_t>((total_ + grain_ - 1) / grain_); }
-  std::size_t begin(std::int64_t part) const { return static_cast<std::size_t>(part) * grain_; }
-  std::size_t end(std::int64_t part) const { return std::min(begin(part) + grain_, total_); }
+  std::int64_t count() const {
+    return static_cast<std::int64_t>((last_ - first_ + grain_ - 1) / grain_);
+  }
+  std::size_t begin(std::int64_t part) const {
+    return first_ + static_cast<std::size_t>(part) * grain_;
+  }
+  std::size_t end(std::int64_t part) const { return std::min(begin(part) + grain_, last_); }
 
  private:
-  std::size_t total_;
+  std::size_t first_;
+  std::size_t last_;
   std::size_t grain_;
 };
 
@@ -74,14 +82,31 @@ void run_rows(const QuantiseArgs& args, std::size_t num_rows) {
   over_rows(kernels().quantise_rows, args, num_rows);
 }
 
-void run_terms(const LossArgs& args) {
-  const auto terms = args.pool > 1 ? kernels().loss_pools : kernels().loss_pairs;
-  const BatchParts parts(args.size, args.pool);
+namespace {
+
+using LossKernel = void (*)(const LossArgs& args, std::size_t begin, std::size_t end);
+
+void over_entries(LossKernel kernel, const LossArgs& args, std::size_t begin, std::size_t end) {
+  const BatchParts parts(begin, end, args.pool);
   parallel_chunks(parts.count(), [&](std::int64_t part) {
     LossArgs own = args;
     own.scratch = scratch_of_thread(args.pool, args.columns);
-    terms(own, parts.begin(part), parts.end(part));
+    kernel(own, parts.begin(part), parts.end(part));
   });
+}
+
+}  // namespace
+
+void run_terms(const LossArgs& args) { run_terms(args, 0, args.size); }
+
+void run_terms(const LossArgs& args, std::size_t begin_entry, std::size_t end_entry) {
+  over_entries(args.pool > 1 ? kernels().loss_pools : kernels().loss_pairs, args, begin_entry,
+               end_entry);
+}
+
+void score_terms(const LossArgs& args, std::size_t begin_entry, std::size_t end_entry) {
+  over_entries(args.pool > 1 ? kernels().score_pools : kernels().score_pairs, args, begin_entry,
+               end_entry);
 }
 
 // The parts are the same for any number of threads, and so is the sum of their gradients of the

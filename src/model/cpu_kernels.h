@@ -17,6 +17,10 @@ void run_rows(const NormaliseBackArgs& args, std::size_t num_rows);
 void run_rows(const QuantiseArgs& args, std::size_t num_rows);
 
 void run_terms(const LossArgs& args);
+// For entries from the first of a block on, up to the last of one: their scores alone
+// (LossArgs::scores), or loss and contributions.
+void score_terms(const LossArgs& args, std::size_t begin_entry, std::size_t end_entry);
+void run_terms(const LossArgs& args, std::size_t begin_entry, std::size_t end_entry);
 void run_terms(const NeuMfArgs& args);
 
 }  // namespace bet::cpu

@@ -16,13 +16,13 @@ class LightGcn final : public Backbone {
         propagate(parameters.values, graph_, options_.precision, &pass.batch.touched), parameters);
     pass.executor.join();
     return batch_loss(vectors, parameters.models, pass.batch,
-                      options_.losses_of(parameters.models.size()));
+                      options_.losses_of(parameters.models.size()), options_.ranks);
   }
 
   Ranking ranking_by_values(const ModelParameters& parameters) const override {
     const at::Tensor vectors =
         quantised_vectors(propagate(parameters.values, graph_, options_.precision), parameters);
-    return ranking_of(vectors, parameters.models, options_.losses[0].score);
+    return ranking_of(vectors, parameters.models, options_.losses[0].score, options_.ranks);
   }
 
  private:
@@ -39,7 +39,7 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& graph) 
 extern const BackboneKind kLightGcn;
 const BackboneKind kLightGcn = {
     backbone_traits(BackboneId::kLightGcn),
-    {.trains_vectors = true, .fast = {.quantised_rate = 2}, .make = make}};
+    {.trains_vectors = true, .sums_columns = true, .fast = {.quantised_rate = 2}, .make = make}};
 static_assert(backbone_traits(BackboneId::kLightGcn).layers == 3, "propagate() has three layers");
 
 }  // namespace bet

@@ -13,11 +13,12 @@ class Mf final : public Backbone {
                             const TrainingPass& pass) const override {
     pass.executor.join();
     return batch_loss(parameters.values, parameters.models, pass.batch,
-                      options_.losses_of(parameters.models.size()));
+                      options_.losses_of(parameters.models.size()), options_.ranks);
   }
 
   Ranking ranking_by_values(const ModelParameters& parameters) const override {
-    return ranking_of(parameters.values, parameters.models, options_.losses[0].score);
+    return ranking_of(parameters.values, parameters.models, options_.losses[0].score,
+                      options_.ranks);
   }
 
  private:
@@ -32,6 +33,6 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& /*graph
 
 extern const BackboneKind kMf;
 const BackboneKind kMf = {backbone_traits(BackboneId::kMf),
-                          {.fast = {.temperature = 6}, .make = make}};
+                          {.sums_columns = true, .fast = {.temperature = 6}, .make = make}};
 
 }  // namespace bet

@@ -21,15 +21,37 @@ namespace bet {
 namespace {
 
 // Columns 2i and 2i+1 of a row: Box and Muller's pair.
+struct NormalPair {
+  double radius;
+  double angle;
+
+  NormalPair(std::uint32_t pair, std::uint32_t row, std::array<std::uint32_t, 2> key,
+             double deviation) {
+    const auto words = philox4x32({pair, row, 0, 0}, key);
+    radius =
+        deviation * std::sqrt(-2.0 * std::log((static_cast<double>(words[0]) + 0.5) * 0x1p-32));
+    angle = 2.0 * std::numbers::pi * (static_cast<double>(words[1]) + 0.5) * 0x1p-32;
+  }
+  float first() const { return static_cast<float>(radius * std::cos(angle)); }
+  float second() const { return static_cast<float>(radius * std::sin(angle)); }
+};
+
 void draw_row(float* row, std::uint32_t size, std::uint32_t index, std::array<std::uint32_t, 2> key,
               double deviation) {
   for (std::uint32_t column = 0; column < size; column += 2) {
-    const auto words = philox4x32({column / 2, index, 0, 0}, key);
-    const double radius =
-        deviation * std::sqrt(-2.0 * std::log((static_cast<double>(words[0]) + 0.5) * 0x1p-32));
-    const double angle = 2.0 * std::numbers::pi * (static_cast<double>(words[1]) + 0.5) * 0x1p-32;
-    row[column] = static_cast<float>(radius * std::cos(angle));
-    if (column + 1 < size) row[column + 1] = static_cast<float>(radius * std::sin(angle));
+    const NormalPair pair(column / 2, index, key, deviation);
+    row[column] = pair.first();
+    if (column + 1 < size) row[column + 1] = pair.second();
+  }
+}
+
+// The slice's columns of a row, of which it has `size`.
+void draw_part(float* row, std::uint32_t size, std::uint32_t index,
+               std::array<std::uint32_t, 2> key, double deviation, const ColumnSlice& slice) {
+  for (std::uint32_t own = 0; own < size; ++own) {
+    const std::uint32_t column = slice.column(own);
+    const NormalPair pair(column / 2, index, key, deviation);
+    row[own] = column % 2 == 0 ? pair.first() : pair.second();
   }
 }
 
@@ -118,8 +140,9 @@ void set_vectors(std::span<const SizePlan> plans, ModelParameters& table) {
   store_vectors(table, std::move(forms), kept);
 }
 
-// Columns and sizes of the plans side by side, all values zero.
-ModelParameters empty_table(std::span<const SizePlan> plans) {
+}  // namespace
+
+ModelParameters zero_table(std::span<const SizePlan> plans) {
   BET_CHECK(!plans.empty(), "a table needs at least one plan");
   ModelParameters table;
   std::uint32_t columns = 0;
@@ -161,8 +184,6 @@ ModelParameters empty_table(std::span<const SizePlan> plans) {
   return table;
 }
 
-}  // namespace
-
 void store_vectors(ModelParameters& parameters, std::vector<StoredForm> forms,
                    const at::Tensor& sizes) {
   parameters.forms = std::move(forms);
@@ -181,8 +202,8 @@ void store_vectors(ModelParameters& parameters, std::vector<StoredForm> forms,
 }
 
 ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
-                           const Deviations& deviations) {
-  ModelParameters table = empty_table(plans);
+                           const Deviations& deviations, const ColumnSlice& slice) {
+  ModelParameters table = zero_table(plans);
   const std::int64_t num_rows = table.num_rows();
   const std::int64_t stride = table.stride();
   const auto num_users = static_cast<std::int64_t>(plans[0].shape().num_users);
@@ -193,10 +214,16 @@ ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
   at::parallel_for(0, num_rows, kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::size_t model = 0; model < plans.size(); ++model) {
       for (std::int64_t row = begin; row < end; ++row) {
-        const auto size = sizes[static_cast<std::int64_t>(model) * num_rows + row];
-        draw_row(values + row * stride + table.models[model].first,
-                 static_cast<std::uint32_t>(size), static_cast<std::uint32_t>(row), key,
-                 row < num_users ? deviations.users : deviations.items);
+        const auto size =
+            static_cast<std::uint32_t>(sizes[static_cast<std::int64_t>(model) * num_rows + row]);
+        const auto index = static_cast<std::uint32_t>(row);
+        const double deviation = row < num_users ? deviations.users : deviations.items;
+        float* const out = values + row * stride + table.models[model].first;
+        if (slice.count == 1) {
+          draw_row(out, size, index, key, deviation);
+        } else {
+          draw_part(out, size, index, key, deviation, slice);
+        }
       }
     }
   });
@@ -205,7 +232,7 @@ ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
 }
 
 ModelParameters masked_copy(const ModelParameters& full, std::span<const SizePlan> plans) {
-  ModelParameters table = empty_table(plans).to(full.values.device());
+  ModelParameters table = zero_table(plans).to(full.values.device());
   for (std::size_t model = 0; model < plans.size(); ++model) {
     const ModelColumns& columns = table.models[model];
     BET_CHECK(columns.width <= full.models.at(0).width && table.num_rows() == full.num_rows(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/precision.h"
+#include "plan/column_slice.h"
 #include "plan/size_plan.h"
 
 namespace bet {
@@ -68,6 +69,9 @@ struct ModelParameters {
 void store_vectors(ModelParameters& parameters, std::vector<StoredForm> forms,
                    const at::Tensor& sizes);
 
+// Columns and sizes of the plans side by side, all values zero, without weights. On the CPU.
+ModelParameters zero_table(std::span<const SizePlan> plans);
+
 // The first columns of a full-size table under each plan's mask, and its weights, on its device:
 // where a probe starts.
 ModelParameters masked_copy(const ModelParameters& full, std::span<const SizePlan> plans);
@@ -87,12 +91,14 @@ struct Deviations {
 };
 
 // Values drawn from N(0, deviation^2), without weights. A value depends only on the seed and on its
-// row and column, so a narrow plan starts as the prefix of a wide one. On the CPU.
+// row and column, so a narrow plan starts as the prefix of a wide one. On the CPU. With a `slice`
+// the plans are those of the slice, and their values are those of its columns in the whole table.
 ModelParameters make_table(std::span<const SizePlan> plans, std::uint64_t seed,
-                           const Deviations& deviations = 0.01);
+                           const Deviations& deviations = 0.01, const ColumnSlice& slice = {});
 inline ModelParameters make_table(const SizePlan& plan, std::uint64_t seed,
-                                  const Deviations& deviations = 0.01) {
-  return make_table(std::span(&plan, 1), seed, deviations);
+                                  const Deviations& deviations = 0.01,
+                                  const ColumnSlice& slice = {}) {
+  return make_table(std::span(&plan, 1), seed, deviations, slice);
 }
 
 }  // namespace bet

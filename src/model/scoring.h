@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/rank_group.h"
 #include "model/model_parameters.h"
 
 namespace bet {
@@ -17,6 +18,8 @@ struct Scoring {
   std::uint32_t first_hidden = 0;  // the column of the first unit, a positive one
   std::uint32_t num_positive = 0;
   std::uint32_t num_negative = 0;  // they follow the positive ones
+  // Not null: a score is the sum of the ranks' dot products, each of its own columns.
+  RankGroup* ranks = nullptr;
 
   std::uint32_t num_hidden() const { return num_positive + num_negative; }
 };

@@ -2,23 +2,13 @@
 
 #include <ATen/ops/empty.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <span>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "train/checkpoint_file.h"
 
 namespace bet {
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr std::string_view kMagic = "BETCKPT1";
 
 template <typename Map>
 const auto& find(const Map& map, const std::string& name) {
@@ -27,19 +17,8 @@ const auto& find(const Map& map, const std::string& name) {
   return it->second;
 }
 
-std::string_view bytes_of(const at::Tensor& tensor) {
-  return {reinterpret_cast<const char*>(tensor.data_ptr<float>()),
-          static_cast<std::size_t>(tensor.numel()) * sizeof(float)};
-}
-
-void append_u64(std::string& text, std::uint64_t value) {
-  text.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-std::uint64_t u64_at(const std::string& text, std::size_t offset) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, text.data() + offset, sizeof(value));
-  return value;
+std::span<float> values_of(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
 }  // namespace
@@ -74,64 +53,24 @@ Metrics read_metrics(const Checkpoint& checkpoint, const std::string& name) {
 }
 
 void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path& path) {
-  Json header = {{"numbers", checkpoint.numbers}, {"texts", checkpoint.texts}, {"tensors", {}}};
+  CheckpointHeader header{checkpoint.numbers, checkpoint.texts, {}};
   for (const auto& [name, tensor] : checkpoint.tensors) {
     BET_CHECK(tensor.is_cpu() && tensor.dim() == 2 && tensor.is_contiguous(), "tensor ",
               in_quotes(name), " cannot be kept in a checkpoint");
-    header["tensors"][name] = {tensor.size(0), tensor.size(1)};
+    header.tensors[name] = {tensor.size(0), tensor.size(1)};
   }
-  const std::string text = header.dump();
-  std::string head(kMagic);
-  append_u64(head, text.size());
-  head += text;
-
-  XXH3_state_t state;
-  XXH3_64bits_reset(&state);
-  AtomicFile file(path);
-  const auto write = [&](std::string_view bytes) {
-    XXH3_64bits_update(&state, bytes.data(), bytes.size());
-    file.write(bytes);
-  };
-  write(head);
-  for (const auto& [name, tensor] : checkpoint.tensors) write(bytes_of(tensor));
-  std::string tail;
-  append_u64(tail, XXH3_64bits_digest(&state));
-  file.write(tail);
-  file.commit();
+  CheckpointWriter writer(header, path);
+  for (const auto& [name, tensor] : checkpoint.tensors) writer.write(values_of(tensor));
+  writer.commit();
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  BET_CHECK(in.good(), path.string(), ": cannot open: ", system_message());
-  std::ostringstream stream;
-  stream << in.rdbuf();
-  const std::string bytes = std::move(stream).str();
-  constexpr std::size_t kHead = kMagic.size() + sizeof(std::uint64_t);
-  constexpr std::size_t kTail = sizeof(std::uint64_t);
-  BET_CHECK(bytes.size() >= kHead + kTail && bytes.starts_with(kMagic), path.string(),
-            ": not a checkpoint");
-  BET_CHECK(u64_at(bytes, bytes.size() - kTail) == XXH3_64bits(bytes.data(), bytes.size() - kTail),
-            path.string(), ": damaged checkpoint (wrong checksum)");
-  const std::uint64_t header_bytes = u64_at(bytes, kMagic.size());
-  BET_CHECK(header_bytes <= bytes.size() - kHead - kTail, path.string(), ": damaged checkpoint");
-  Checkpoint checkpoint;
-  std::size_t offset = kHead + header_bytes;
-  try {
-    const Json header =
-        Json::parse(bytes.begin() + kHead, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
-    checkpoint.numbers = header.at("numbers").get<std::map<std::string, double>>();
-    checkpoint.texts = header.at("texts").get<std::map<std::string, std::string>>();
-    for (const auto& [name, shape] : header.at("tensors").items()) {
-      const at::Tensor tensor =
-          at::empty({shape.at(0).get<std::int64_t>(), shape.at(1).get<std::int64_t>()}, at::kFloat);
-      const std::size_t size = static_cast<std::size_t>(tensor.numel()) * sizeof(float);
-      BET_CHECK(size <= bytes.size() - kTail - offset, path.string(), ": damaged checkpoint");
-      std::memcpy(tensor.data_ptr<float>(), bytes.data() + offset, size);
-      offset += size;
-      checkpoint.tensors[name] = tensor;
-    }
-  } catch (const Json::exception& error) {
-    fail(path.string(), ": damaged checkpoint: ", error.what());
+  CheckpointReader reader(path);
+  Checkpoint checkpoint{reader.header().numbers, reader.header().texts, {}};
+  for (const auto& [name, shape] : reader.header().tensors) {
+    const at::Tensor tensor = at::empty({shape.rows, shape.columns}, at::kFloat);
+    reader.read(values_of(tensor));
+    checkpoint.tensors[name] = tensor;
   }
   return checkpoint;
 }

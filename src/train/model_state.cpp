@@ -1,8 +1,11 @@
 #include "train/model_state.h"
 
 #include <ATen/ops/ones.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
+
+#include <cmath>
 
 #include "base/error.h"
 #include "model/dense_weights.h"
@@ -30,8 +33,7 @@ StepRecord load_record(const Checkpoint& checkpoint, const std::string& name) {
 
 ModelInTraining::ModelInTraining(const Graph& graph, std::span<const SizePlan> plans,
                                  const ModelOptions& options, const Schedule& schedule)
-    : ModelInTraining(graph, make_backbone(options, graph)->initial(plans, options.seed), options,
-                      schedule) {}
+    : ModelInTraining(graph, initial_parameters(options, graph, plans), options, schedule) {}
 
 ModelInTraining::ModelInTraining(const Graph& graph, const ModelParameters& table,
                                  const ModelOptions& options, const Schedule& schedule)
@@ -63,6 +65,12 @@ ModelInTraining::ModelInTraining(const Graph& graph, const ModelParameters& tabl
   });
 }
 
+void ModelInTraining::use(TableFilter& filter) {
+  BET_CHECK(options_.ranks == nullptr,
+            "a method that filters the table cannot train it over ranks");
+  filter_ = &filter;
+}
+
 void ModelInTraining::run_step() {
   executor_.run_concurrently(
       [this] { sampler_.draw(adam_.device_record(), schedule_.batch_kind, batch_); });
@@ -88,8 +96,31 @@ void ModelInTraining::run_step() {
     filter_->update(std::span(gradients).subspan(1, own), loss);
   }
   // The regulariser l2 * sum of the batch's squared rows / size comes out of Adam's pass.
-  adam_.step(table_, gradients[0], {&batch_, *options_.l2}, loss);
+  if (options_.ranks == nullptr) {
+    adam_.step(table_, gradients[0], {&batch_, *options_.l2}, loss);
+  } else {
+    step_with_ranks(gradients[0], loss);
+  }
   if (weights_adam_) weights_adam_->step(weights_, gradients.back(), {}, loss);
+}
+
+// Each rank knows the regulariser of its own columns: the record gets that of all.
+void ModelInTraining::step_with_ranks(const at::Tensor& gradient, const at::Tensor& loss) {
+  StepRecord record = adam_.records().at(0);
+  const double loss_before = record.loss_sum;
+  record.loss_sum = 0;
+  adam_.set_records({record});
+  adam_.step(table_, gradient, {&batch_, *options_.l2}, at::zeros_like(loss));
+  record = adam_.records().at(0);
+  double total = record.loss_sum;
+  options_.ranks->sum(std::span(&total, 1));
+  total += loss.item<float>();
+  if (!std::isfinite(total) || record.bad_step != 0) {
+    record.bad_step = record.steps;
+    record.bad_loss = total;
+  }
+  record.loss_sum = loss_before + total;
+  adam_.set_records({record});
 }
 
 void ModelInTraining::step() {

@@ -46,7 +46,7 @@ class ModelInTraining {
                   const Schedule& schedule);
 
   // Trains through a filter. Call it before the first step; the filter must outlive the model.
-  void use(TableFilter& filter) { filter_ = &filter; }
+  void use(TableFilter& filter);
 
   // Makes one step of every model; on the GPU it may return before the step is done. Throws, naming
   // the step, if a loss was not finite: on the GPU some steps later.
@@ -65,6 +65,8 @@ class ModelInTraining {
   const Batch& batch() const { return batch_; }
   const Backbone& backbone() const { return *backbone_; }
   Executor& executor() const { return executor_; }
+  // That train the model together; null: this process alone.
+  RankGroup* ranks() const { return options_.ranks; }
 
   // Everything that is needed to resume to the same bits. Shares memory with a model on the CPU.
   Checkpoint state();
@@ -73,6 +75,7 @@ class ModelInTraining {
 
  private:
   void run_step();
+  void step_with_ranks(const at::Tensor& gradient, const at::Tensor& loss);
   void check_losses() const;
 
   Executor& executor_;

@@ -11,6 +11,7 @@
 #include "base/precision_text.h"
 #include "base/stopwatch.h"
 #include "train/evaluator.h"
+#include "train/joined_checkpoint.h"
 #include "train/length_by_bpr.h"
 #include "train/parameter_state.h"
 
@@ -85,17 +86,27 @@ class Retraining {
         plans_(plans),
         folder_(folder),
         loss_(loss),
+        ranks_(context.model.ranks),
+        state_(folder.state()),
         saving_(context.hooks) {
+    if (ranks_ != nullptr) {
+      BET_CHECK(!loss.choose, "a table over ", ranks_->size(),
+                " ranks: --loss auto compares trainings side by side; name one");
+      BET_CHECK(plans.size() == 1, "a table over ", ranks_->size(), " ranks: ", plans.size(),
+                " plans to choose from; there can be one");
+      state_.ranks = ranks_;
+      state_.width = plans[0].width();
+    }
     saving_.save = [this](Checkpoint checkpoint) {
       checkpoint.texts["phase"] = phase_;
       if (phase_ != kTrain) save_choice(checkpoint, result_);
-      folder_.state().write(std::move(checkpoint));
+      state_.write(std::move(checkpoint));
     };
   }
 
   RetrainingResult run() {
     std::optional<Checkpoint> state;
-    if (folder_.resume) state = folder_.state().read();
+    if (folder_.resume) state = state_.read();
     const std::string phase = state ? state->text("phase") : kTrain;
     const bool in_final = phase == kFinal;
     if (phase == kTrain) {
@@ -108,11 +119,11 @@ class Retraining {
     const bool finds_loss = loss_.choose && !loss_.known;
     if (finds_loss && !in_final && !result_.interrupted) find_loss();
     finish(in_final ? &*state : nullptr);
-    Checkpoint final_model;
-    save_model(final_model, result_.table);
-    save_loss(final_model, result_.loss);
-    folder_.final_model().write(std::move(final_model));
-    folder_.state().remove();
+    if (ranks_ != nullptr) {
+      result_.table = joined_parameters(result_.table, plans_[result_.chosen], *ranks_);
+    }
+    if (ranks_ == nullptr || ranks_->rank() == 0) write_final_model();
+    state_.remove();
     return std::move(result_);
   }
 
@@ -120,6 +131,13 @@ class Retraining {
   static constexpr const char* kTrain = "train";
   static constexpr const char* kLoss = "loss";
   static constexpr const char* kFinal = "final";
+
+  void write_final_model() const {
+    Checkpoint final_model;
+    save_model(final_model, result_.table);
+    save_loss(final_model, result_.loss);
+    folder_.final_model().write(std::move(final_model));
+  }
 
   // The model's options with these losses.
   ModelOptions with_losses(std::vector<LossOptions> losses) const {
@@ -291,6 +309,8 @@ class Retraining {
   std::span<const SizePlan> plans_;
   const RetrainingFolder& folder_;
   const LossSearch& loss_;
+  RankGroup* ranks_;  // null: this process alone
+  StateFile state_;
   TrainingHooks saving_;
   std::string phase_ = kTrain;
   RetrainingResult result_;

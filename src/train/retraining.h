@@ -28,7 +28,7 @@ struct RetrainingResult {
   std::vector<Metrics> plan_validation;  // by plan: of its best weights
   Metrics validation;                    // of the weights that were chosen
   Metrics test;           // of the final model; num_users is 0 if nothing is held out from it
-  ModelParameters table;  // the final model, on the CPU
+  ModelParameters table;  // the final model, on the CPU; of several ranks, rank 0 alone has it
   std::vector<Measurement> train_curve;  // of the training that chose the weights
   std::vector<Measurement> final_curve;  // of the final training, if there was one
   std::uint64_t train_steps = 0;
@@ -73,6 +73,10 @@ struct RetrainingFolder {
 
 // `context` is for the training on `train`; the final training uses its split, options and hooks. A
 // resumed retraining comes to the same bits as one without a break.
+//
+// Where the context's model is trained by several ranks, each of them makes this call with the same
+// arguments (there is one plan, and its loss is given). Rank 0 alone reads and writes the folder;
+// it needs the memory of the whole table at the end.
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
                                std::span<const SizePlan> plans, const RetrainingFolder& folder,
                                const LossSearch& loss = {});

@@ -6,25 +6,36 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "train/joined_checkpoint.h"
 
 namespace bet {
 
 bool StateFile::exists() const { return std::filesystem::exists(path); }
 
 std::optional<Checkpoint> StateFile::read() const {
-  if (!exists()) return std::nullopt;
-  Checkpoint checkpoint = read_checkpoint(path);
-  BET_CHECK(checkpoint.text("identity") == identity, path.string(),
+  std::optional<Checkpoint> checkpoint;
+  if (ranks != nullptr) {
+    checkpoint = read_joined_checkpoint(width, *ranks, path);
+  } else if (exists()) {
+    checkpoint = read_checkpoint(path);
+  }
+  BET_CHECK(!checkpoint || checkpoint->text("identity") == identity, path.string(),
             ": was written for other data or options");
   return checkpoint;
 }
 
 void StateFile::write(Checkpoint checkpoint) const {
   checkpoint.texts["identity"] = identity;
-  write_checkpoint(checkpoint, path);
+  if (ranks != nullptr) {
+    write_joined_checkpoint(checkpoint, width, *ranks, path);
+  } else {
+    write_checkpoint(checkpoint, path);
+  }
 }
 
-void StateFile::remove() const { std::filesystem::remove(path); }
+void StateFile::remove() const {
+  if (ranks == nullptr || ranks->rank() == 0) std::filesystem::remove(path);
+}
 
 StateFile cached_state(const std::filesystem::path& folder, const std::string& prefix,
                        const std::string& identity) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/rank_group.h"
 #include "train/checkpoint.h"
 
 namespace bet {
@@ -13,8 +14,12 @@ namespace bet {
 struct StateFile {
   std::filesystem::path path;
   std::string identity;
+  // Not null: these ranks have the columns of each of its tables, `width` in all, and every call is
+  // collective: rank 0 alone has the file (train/joined_checkpoint.h).
+  RankGroup* ranks = nullptr;
+  std::uint32_t width = 0;
 
-  bool exists() const;
+  bool exists() const;  // on this machine
   // Nothing if the file does not exist. Throws if it is damaged or was written under another
   // identity.
   std::optional<Checkpoint> read() const;

@@ -343,8 +343,7 @@ std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
                           trial_state);
         },
         [&](std::size_t index) {
-          return make_backbone(context.model, context.graph)
-              ->initial(plans.subspan(index, 1), context.model.seed);
+          return initial_parameters(context.model, context.graph, plans.subspan(index, 1));
         }};
     return train_with_best_length(trials, context.schedule, context.hooks, state);
   });

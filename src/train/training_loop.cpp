@@ -3,8 +3,21 @@
 #include <utility>
 
 namespace bet {
+namespace {
+
+// Asks all ranks, each of which may have the hook or not.
+std::function<bool()> asked_of_all(std::function<bool()> hook, RankGroup& ranks) {
+  return [hook = std::move(hook), &ranks] { return ranks.any(hook && hook()); };
+}
+
+}  // namespace
+
 TrainingLoop::TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, Options options)
-    : model_(model), hooks_(hooks), options_(std::move(options)) {}
+    : model_(model), hooks_(hooks), options_(std::move(options)) {
+  if (model.ranks() == nullptr) return;
+  hooks_.leave = asked_of_all(hooks.leave, *model.ranks());
+  hooks_.stop = asked_of_all(hooks.stop, *model.ranks());
+}
 
 bool TrainingLoop::run() {
   const std::function<void()> save_now = can_save() ? [this] { save(); } : std::function<void()>();
@@ -60,7 +73,8 @@ bool TrainingLoop::save_is_due(bool measured) const {
   // the time.
   constexpr double kShare = 20;
   const double since = since_save_.seconds();
-  return since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
+  const bool due = since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
+  return model_.ranks() == nullptr ? due : model_.ranks()->any(due);
 }
 
 bool run_steps(ModelInTraining& model, std::uint64_t num_steps, const TrainingHooks& hooks) {

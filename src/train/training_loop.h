@@ -25,7 +25,8 @@ class TrainingLoop {
     std::function<Checkpoint()> state = {};    // what hooks.save gets; without it nothing is saved
   };
 
-  // `model` and `hooks` must outlive the loop.
+  // `model` must outlive the loop. A model of several ranks leaves, stops and saves where one of
+  // them asks for it; either all of them have hooks.save, or none.
   TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, Options options);
 
   // False if hooks.stop ended the training. Throws Interrupted if hooks.leave returns true, with
@@ -48,7 +49,7 @@ class TrainingLoop {
   bool save_is_due(bool measured) const;
 
   ModelInTraining& model_;
-  const TrainingHooks& hooks_;
+  TrainingHooks hooks_;
   Options options_;
   Stopwatch since_save_;
   double save_seconds_ = 0;  // that the last save took

@@ -323,6 +323,41 @@ TEST_P(EveryKernelSet, PoolsGiveBothLossesAndTheirGradients) {
   }
 }
 
+// Where ranks have a part of the columns each, scores are computed first and summed between them.
+TEST_P(EveryKernelSet, TermsOfGivenScoresAreThoseOfTheirSum) {
+  std::mt19937 random(6);
+  for (const LossKind kind : {LossKind::kBpr, LossKind::kSoftmax}) {
+    for (const std::uint32_t pool : {1U, kPool, 96U}) {
+      if (kind == LossKind::kSoftmax && pool == 1) continue;
+      for (const std::uint32_t width : {3U, 16U, 40U}) {
+        const std::uint32_t size = 2 * pool + 38;
+        RandomBatch batch(width, size, pool, random);
+        batch.kind = kind;
+        const std::uint32_t units = (size + pool - 1) / pool;  // entries, or blocks
+        const auto score = pool == 1 ? kernels().score_pairs : kernels().score_pools;
+        const auto terms = pool == 1 ? kernels().loss_pairs : kernels().loss_pools;
+        // In two parts, each with scores of its own.
+        for (const auto& [begin, end] : {std::pair(0U, 1U), std::pair(1U, units)}) {
+          std::vector<float> positives(size);
+          std::vector<float> scores((std::size_t{size} + kPool) * pool);
+          LossArgs args = batch.args();
+          args.first_scored = std::size_t{begin} * pool;
+          args.scores = scores.data();
+          args.positive_scores = positives.data();
+          score(args, begin, end);
+          terms(args, begin, end);
+        }
+        batch.expect_terms();
+        RandomBatch whole = batch;
+        std::ranges::fill(whole.contributions, -99.0F);
+        terms(whole.args(), 0, units);
+        EXPECT_EQ(whole.contributions, batch.contributions);
+        EXPECT_EQ(whole.loss, batch.loss);
+      }
+    }
+  }
+}
+
 TEST_P(EveryKernelSet, NormalisedRowsHaveLengthOneAndTheirGradient) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;
