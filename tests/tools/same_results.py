@@ -104,14 +104,17 @@ def compare(old_build, new_build, method, backbone, work):
 def compare_interrupted(old_build, new_build, work):
     """The differences between a whole run and one that the new program resumes in its final training."""
     # Slow enough a final training, some seconds, to be met by a signal.
-    line = ["demo", "--method", "es", "--budget", "20%", "--backbone", "ngcf", "--max-steps", "48",
-            "--cache", work / "cache"]
     whole, left = work / "whole", work / "left"
-    run(old_build / "bet", "fit", *line, "--quiet", "--out", whole)
-    process = subprocess.Popen([str(word) for word in (old_build / "bet", "fit", *line, "--out", left)],
+
+    def line(out):  # each with a cache of its own: what one run knows of losses the other would not try
+        return ["fit", "demo", "--method", "es", "--budget", "20%", "--backbone", "ngcf", "--max-steps", "48",
+                "--cache", f"{out}-cache", "--out", out]
+
+    run(old_build / "bet", *line(whole), "--quiet")
+    process = subprocess.Popen([str(word) for word in (old_build / "bet", *line(left))],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for text in process.stderr:
-        if "1/2 training 100" in text:
+        if "choice of the loss 100" in text:
             time.sleep(0.5)
             process.send_signal(signal.SIGTERM)
             break
