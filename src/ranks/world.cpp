@@ -320,7 +320,13 @@ void World::ask_to_stop() { set(kStop, "-"); }
 
 bool World::asked_to_stop() const { return pulse_->stop_asked(); }
 
-void World::give_up(const std::string& reason) { set(left_key(rank()), reason); }
+void World::give_up(const std::string& reason) {
+  try {
+    set(left_key(rank()), reason);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the reason is what its caller reports,
+    // and the others notice a rank that is not heard of.
+  }
+}
 
 void World::leave() {
   exchange(left_key(rank()), "", kDone);

@@ -54,7 +54,8 @@ class World {
   void ask_to_stop();
   bool asked_to_stop() const;
 
-  // Tells the others why this rank cannot continue, instead of being done. Then it leaves.
+  // Tells the others why this rank cannot continue, instead of being done; then it leaves. Does not
+  // throw.
   void give_up(const std::string& reason);
 
  private:

@@ -107,6 +107,7 @@ class FitRun {
 
   FitReport run() {
     try {
+      if (ranks_ != nullptr) refuse_alone();
       if (helps()) {
         help();
         return {};
@@ -131,6 +132,14 @@ class FitRun {
  private:
   // A rank that is not the first.
   bool helps() const { return ranks_ != nullptr && ranks_->rank() > 0; }
+
+  // Throws on what only one process can do.
+  void refuse_alone() const {
+    BET_CHECK(method_.shares_trainings, "--method ", options_.method, " has no trainings that ",
+              ranks_->size(), " ranks could divide: only --method bet has");
+    BET_CHECK(options_.data.path != "-", "standard input cannot be read by ", ranks_->size(),
+              " ranks: give a file that all of them have");
+  }
 
   // Does what the first rank needs help with.
   void help() {
@@ -195,10 +204,6 @@ class FitRun {
   // All ranks make the same run.
   void agree() const {
     if (ranks_ == nullptr) return;
-    BET_CHECK(method_.shares_trainings, "--method ", options_.method, " has no trainings that ",
-              ranks_->size(), " ranks could divide: only --method bet has");
-    BET_CHECK(options_.data.path != "-", "standard input cannot be read by ", ranks_->size(),
-              " ranks: give a file that all of them have");
     ranks_->agree(str_cat("version = ", BET_VERSION, " ", build_commit(), "\ndata = ", identity_));
   }
 

@@ -163,6 +163,16 @@ def refuses_methods_without_trainings_to_divide(program, folder):
 
 
 @case
+def refuses_standard_input(program, folder):
+    run = pair(program, folder)
+    run.arguments[1] = "-"
+    run.start_all()
+    for rank in 0, 1:
+        run.fail(rank, "standard input cannot be read by 2 ranks")
+    assert not run.folder.exists()
+
+
+@case
 def ends_with_what_a_rank_could_not_do(program, folder):
     run = pair(program, folder)
     run.start(0).start(1, ["fit", "/no/such/file", *run.arguments[2:]])
