@@ -200,7 +200,8 @@ def test_options_are_those_of_the_program(pairs):
                if word.startswith("--")}
     mine = {name.replace("_", "-") for name in bet.fit.__signature__.parameters}
     mine |= {name + "-col" for name in ("user", "item", "rating", "time")}
-    assert program - mine - {"help"} == {"config", "json", "quiet"}
+    # Several processes make one run by the program alone.
+    assert program - mine - {"help"} == {"config", "json", "quiet", "comm-timeout"}
     for name in ("max_steps : int", "budget : str", "min_rating : float"):
         assert name in bet.fit.__doc__
 
