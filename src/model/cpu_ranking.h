@@ -6,13 +6,15 @@
 #include <span>
 #include <vector>
 
+#include "kernels/kernels.h"
 #include "model/graph.h"
 #include "model/held_out_items.h"
 #include "model/scoring.h"
 
 namespace bet {
 
-// Executor::top_items on the CPU.
+// Executor::top_items on the CPU. Exact; scores of all pairs are never stored. Where they are dot
+// products alone, items whose vectors are too short to reach a user's list are skipped.
 std::vector<ItemId> cpu_top_items(const at::Tensor& vectors, const Scoring& scoring,
                                   std::span<const UserId> users, const Graph& seen,
                                   std::uint32_t k);
@@ -28,7 +30,7 @@ class RankingByBlocks {
   RankingByBlocks& operator=(const RankingByBlocks&) = delete;
 
   // Their vectors are copied: [users, width]. A multiple of kUsersAtOnce, or the last ones.
-  static constexpr std::uint32_t kUsersAtOnce = 8;
+  static constexpr std::uint32_t kUsersAtOnce = RankArgs::kUsers;
   void add_users(std::span<const UserId> users, const float* vectors);
   // `count` items from `first` on: [count, width].
   void rank_items(ItemId first, std::uint32_t count, const float* vectors);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ranks/first_line.h"
 
 namespace bet {
 namespace {
@@ -17,10 +18,6 @@ namespace {
 at::Tensor tensor_of(std::span<const std::byte> bytes) {
   return at::from_blob(const_cast<std::byte*>(bytes.data()),
                        {static_cast<std::int64_t>(bytes.size())}, at::kByte);
-}
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
 }
 
 class GlooRanks final : public RankGroup {
@@ -175,8 +172,6 @@ class GlooRanks final : public RankGroup {
 };
 
 }  // namespace
-
-bool has_gloo() { return true; }
 
 std::unique_ptr<RankGroup> join_gloo_ranks(const c10::intrusive_ptr<c10d::Store>& store,
                                            const GlooOptions& options) {

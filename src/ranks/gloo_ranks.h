@@ -18,9 +18,6 @@ struct GlooOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(5);  // of joining, and of each call
 };
 
-// Whether this build has Gloo.
-bool has_gloo();
-
 // Ranks on CPUs, which send by Gloo (c10d::ProcessGroupGloo). Joins: returns when all ranks met in
 // `store`, in which a group has keys of its own (a prefix). Throws, naming the rank and its
 // address, if they did not within the timeout, and in builds without Gloo.

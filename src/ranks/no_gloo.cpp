@@ -3,8 +3,6 @@
 
 namespace bet {
 
-bool has_gloo() { return false; }
-
 std::unique_ptr<RankGroup> join_gloo_ranks(const c10::intrusive_ptr<c10d::Store>& /*store*/,
                                            const GlooOptions& options) {
   fail("a table over ", options.size,

@@ -15,6 +15,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "base/error.h"
+#include "ranks/first_line.h"
 
 namespace bet {
 namespace {
@@ -34,12 +35,6 @@ constexpr const char* kVerdict = "verdict";
 constexpr const char* kStop = "stop";
 // What a rank leaves behind: why it gave up, or this.
 constexpr const char* kDone = "done";
-
-// c10d's messages have a stack trace behind their first line.
-std::string first_line(const char* text) {
-  const std::string all = text;
-  return all.substr(0, all.find('\n'));
-}
 
 StorePointer open_store(const PlaceInWorld& place, bool hosts, Milliseconds timeout) {
   c10d::TCPStoreOptions options;

@@ -12,8 +12,8 @@ namespace bet {
 
 // Checkpoints of a training by ranks that have the columns of one table (plan/column_slice.h): in
 // memory each rank has the tensors of its columns, in the file they are those of one process, so
-// that any number of ranks can go on. Rank 0 reads and writes, some rows at a time. All calls are
-// collective, and throw on every rank if rank 0 cannot read or write.
+// that any number of ranks can continue. Rank 0 reads and writes, some rows at a time. All calls
+// are collective, and throw on every rank if rank 0 cannot read or write.
 
 // Every tensor is a table of `width` columns in all, in parts of this plan. Numbers and texts are
 // those of rank 0.

@@ -115,11 +115,20 @@ def pair(program, folder, name="pair"):
     return Run(program, folder / name, 2)
 
 
-def is_finished_by_rank_0(run, lost):
-    """By itself, and it says so, unless there was nothing that it had to wait for."""
-    code, _, err = run.wait(0)
-    assert code == 0, err
-    assert f"rank 1 was not heard of for {TIMEOUT} s" in err or time.time() - lost < 2 * TIMEOUT, err
+def loses_rank_1(program, folder, lose):
+    """Rank 0 finishes by itself, to the same bytes as with rank 1, and says so. A rank that was only waiting when it got
+    lost is not missed: then once more."""
+    complete = pair(program, folder).start_all().succeed()
+    for attempt in range(5):
+        run = pair(program, folder, f"lost-{attempt}").impatient()
+        lose(run)
+        code, _, err = run.wait(0)
+        assert code == 0, err
+        assert run.model() == complete.model()
+        if f"rank 1 was not heard of for {TIMEOUT} s; other ranks do what it was doing" in err:
+            return run
+        run.ranks[1].kill()
+    raise AssertionError("rank 1 was never missed")
 
 
 @case
@@ -158,8 +167,7 @@ def refuses_methods_without_trainings_to_divide(program, folder):
     run.arguments += ["--method", "es"]
     run.start_all()
     for rank in 0, 1:
-        code, _, err = run.wait(rank)
-        assert code != 0 and "--method es has no trainings that 2 ranks could divide" in err, err
+        run.fail(rank, "--method es has no trainings that 2 ranks could divide")
 
 
 @case
@@ -182,24 +190,22 @@ def ends_with_what_a_rank_could_not_do(program, folder):
 
 @case
 def outlives_a_killed_rank(program, folder):
-    complete = pair(program, folder).start_all().succeed()
-    run = pair(program, folder, "killed").impatient().start_all()
-    run.wait_for_trainings()
-    run.ranks[1].kill()
-    is_finished_by_rank_0(run, time.time())
-    assert run.model() == complete.model()
+    def kill(run):
+        run.start_all().wait_for_trainings()
+        run.ranks[1].kill()
+
+    loses_rank_1(program, folder, kill)
 
 
 @case
 def outlives_a_stopped_rank(program, folder):
-    complete = pair(program, folder).start_all().succeed()
-    run = pair(program, folder, "stopped").impatient().start_all()
-    run.wait_for_trainings()
-    run.ranks[1].send_signal(signal.SIGSTOP)
-    is_finished_by_rank_0(run, time.time())
+    def stop(run):
+        run.start_all().wait_for_trainings()
+        run.ranks[1].send_signal(signal.SIGSTOP)
+
+    run = loses_rank_1(program, folder, stop)
     run.ranks[1].send_signal(signal.SIGCONT)
     run.fail(1, "rank 1: ")  # rank 0 is no longer there
-    assert run.model() == complete.model()
 
 
 @case
@@ -277,16 +283,13 @@ class Proxy(threading.Thread):
 
 @case
 def outlives_a_rank_that_is_cut_off(program, folder):
-    complete = pair(program, folder).start_all().succeed()
-    run = pair(program, folder, "cut").impatient()
-    proxy = Proxy(run.port)
-    run.start(0).start(1, port=proxy.port)
-    run.wait_for_trainings()
-    proxy.is_cut = True
-    cut = time.time()
-    run.fail(1, f"lost rank 0 at 127.0.0.1:{proxy.port}", 5 * TIMEOUT)
-    is_finished_by_rank_0(run, cut)
-    assert run.model() == complete.model()
+    def cut(run):
+        proxy = Proxy(run.port)
+        run.start(0).start(1, port=proxy.port).wait_for_trainings()
+        proxy.is_cut = True
+        run.fail(1, f"lost rank 0 at 127.0.0.1:{proxy.port}", 5 * TIMEOUT)
+
+    loses_rank_1(program, folder, cut)
 
 
 @case
@@ -296,7 +299,7 @@ def waits_for_a_late_rank_and_names_one_that_never_comes(program, folder):
     run.start(1).succeed()
     run = Run(program, folder / "never", 3).impatient().start(0).start(2)
     run.fail(0, f"within {TIMEOUT} s: 1")
-    run.fail(2, "")
+    run.fail(2, "these did not come")
     assert not run.folder.exists()
 
 
