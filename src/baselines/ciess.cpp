@@ -12,6 +12,7 @@
 #include "model/backbone.h"
 #include "model/executor.h"
 #include "plan/plan_sampler.h"
+#include "search/cache_lock.h"
 #include "search/method.h"
 #include "train/evaluator.h"
 #include "train/training_loop.h"
@@ -196,15 +197,12 @@ class Search {
 
   Proposal run() {
     restore();
-    Stopwatch since_save;
-    while (!stopped_ && visited_.size() < asked_) {
-      stopped_ = !train_next();
-      if (!stopped_ && since_save.seconds() < input_.hooks.save_seconds &&
-          visited_.size() < asked_) {
-        continue;
-      }
-      save();
-      since_save.restart();
+    if (!is_over()) {
+      // Whoever searches for another budget now is waited for.
+      std::optional<FileLock> lock;
+      if (!shared_.path.empty()) lock = lock_cached(shared_, "makes the same search", input_.hooks);
+      take_shared();
+      train();
     }
     return proposal();
   }
@@ -216,6 +214,7 @@ class Search {
         peaks_(environment_.peaks(input.pretrained())),
         asked_(input.options.iterations.value_or(kTrainings)),
         total_(input.params.value() / input.shape.tables),
+        shared_(shared_state()),
         users_(agent_options("users"), frequencies.users, peaks_.users),
         items_(agent_options("items"), frequencies.items, peaks_.items) {}
 
@@ -223,9 +222,33 @@ class Search {
     return {.name = name,
             .lowest = lowest_size(input_.shape),
             .highest = input_.shape.max_dim,
-            .memory_weight = input_.options.memory_weight.value_or(kMemoryWeight),
+            .memory_weight = memory_weight(),
             .max_trainings = asked_,
             .seed = input_.training.model.seed};
+  }
+
+  // Nothing of the search depends on the budget: one serves all of them.
+  StateFile shared_state() const {
+    if (input_.cache.empty()) return {};
+    return cached_state(input_.cache, "ciess",
+                        str_cat("1\n", input_.training_identity, "\ntrainings = ", asked_,
+                                "\nmemory weight = ", memory_weight(),
+                                "\nleast size = ", lowest_size(input_.shape)));
+  }
+
+  double memory_weight() const { return input_.options.memory_weight.value_or(kMemoryWeight); }
+
+  bool is_over() const { return stopped_ || visited_.size() >= asked_; }
+
+  void train() {
+    Stopwatch since_save;
+    while (!is_over()) {
+      stopped_ = !train_next();
+      if (!is_over() && since_save.seconds() < input_.hooks.save_seconds) continue;
+      save();
+      since_save.restart();
+      if (!stopped_ && is_over()) share();
+    }
   }
 
   // False if hooks.stop ended it. The first training cannot be stopped: without it there is nothing
@@ -254,7 +277,6 @@ class Search {
       }
       input_.hooks.progress({"ciess", done, static_cast<double>(asked_), text});
     }
-    if (!input_.hooks.log) return;
     const auto mean = [](std::span<const std::uint16_t> sizes) {
       return std::accumulate(sizes.begin(), sizes.end(), 0.0) /
              static_cast<double>(std::max<std::size_t>(sizes.size(), 1));
@@ -264,7 +286,7 @@ class Search {
                   "ciess: training %zu  kept %.4f  users %.1f  items %.1f  score %.5f",
                   visited_.size(), share(visited_.back()), mean(plan.user_sizes()),
                   mean(plan.item_sizes()), visited_.back().score);
-    input_.hooks.log(text);
+    log(text);
   }
 
   double share(const VisitedSizes& visited) const {
@@ -292,7 +314,7 @@ class Search {
       proposal.labels.push_back(str_cat("training ", training + 1));
     };
     for (const std::size_t training : visited_within(visited_, total_)) {
-      add(visited_plan(training), training);
+      add(scaled_plan(visited_plan(training), total_), training);
     }
     if (!proposal.plans.empty()) return proposal;
     const std::size_t nearest = visited_nearest(visited_, total_);
@@ -306,7 +328,7 @@ class Search {
     return proposal;
   }
 
-  void save() const {
+  Checkpoint state() const {
     Checkpoint state;
     state.numbers["stopped"] = stopped_ ? 1 : 0;
     users_.save(state);
@@ -314,26 +336,59 @@ class Search {
     for (std::size_t i = 0; i < visited_.size(); ++i) {
       state.numbers["score " + std::to_string(i)] = visited_[i].score;
     }
-    input_.state.write(std::move(state));
+    return state;
   }
 
+  void save() const { input_.state.write(state()); }
+
   void restore() {
-    const std::optional<Checkpoint> state = input_.state.read();
-    if (!state) return;
+    if (const std::optional<Checkpoint> state = input_.state.read()) restore(*state);
+  }
+
+  void restore(const Checkpoint& state) {
     // A search that the user stopped is over: the retraining of its plans may have begun.
-    stopped_ = state->number("stopped") != 0;
-    users_.restore(*state);
-    items_.restore(*state);
+    stopped_ = state.number("stopped") != 0;
+    users_.restore(state);
+    items_.restore(state);
+    visited_.clear();
     for (std::size_t i = 0; i < users_.num_trainings(); ++i) {
-      visited_.push_back({total_of(visited_plan(i)), state->number("score " + std::to_string(i))});
+      visited_.push_back({total_of(visited_plan(i)), state.number("score " + std::to_string(i))});
     }
+  }
+
+  // The whole search of a run with another budget, if there was one.
+  void take_shared() {
+    if (shared_.path.empty()) return;
+    try {
+      const std::optional<Checkpoint> state = shared_.read();
+      if (!state) return;
+      restore(*state);
+      save();
+      log("ciess: the search of another run, from " + shared_.path.string());
+    } catch (const Error& error) {
+      log(std::string("the cache was not used: ") + error.what());
+    }
+  }
+
+  void share() const {
+    if (shared_.path.empty()) return;
+    try {
+      shared_.write(state());
+    } catch (const std::exception& error) {
+      log(std::string("the cache was not written: ") + error.what());
+    }
+  }
+
+  void log(const std::string& text) const {
+    if (input_.hooks.log) input_.hooks.log(text);
   }
 
   const MethodInput& input_;
   Environment environment_;
   Qualities peaks_;
   std::uint64_t asked_;
-  std::uint64_t total_;  // upper bound of the sum of sizes
+  std::uint64_t total_;  // the sum of sizes that the budget allows
+  StateFile shared_;     // of whole searches, for all budgets; no path: nowhere
   SizeAgent users_;
   SizeAgent items_;
   std::vector<VisitedSizes> visited_;  // by training
@@ -366,11 +421,12 @@ void set_defaults(MethodOptions& options, Effort effort, const BackboneKind& /*b
 // weight in memory, is the reward; 30 episodes of 11 trainings. Vectors are stored with their
 // exploration noise, as in the authors' code. It has no constraint: those that happen to lie
 // between half of the budget and the budget count for it, the three of best score are retrained.
-// Our adaptation: trainings of a quarter of a linear schedule; every model begins with the same
-// values and sees the same batches; rows that no held-out item speaks of have the mean quality of
-// the others on their side; both agents learn from the last 100 trainings, which is the authors'
-// replay; where no vector counts for the budget, the nearest one is scaled to it in proportion and
-// the note says so. Sizes drive both embeddings of NCF; dense weights are not counted.
+// Our adaptation: their sizes are scaled in proportion until they fill the budget; trainings of a
+// quarter of a linear schedule; every model begins with the same values and sees the same batches;
+// rows that no held-out item speaks of have the mean quality of the others on their side; both
+// agents learn from the last 100 trainings, which is the authors' replay; where no vector counts
+// for the budget, the nearest one is scaled to it and the note says so. Sizes drive both embeddings
+// of NCF; dense weights are not counted.
 extern const MethodKind kCiess;
 const MethodKind kCiess = {.name = "ciess",
                            .about = "CIESS, sizes by reinforcement learning",

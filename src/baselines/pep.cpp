@@ -1,9 +1,11 @@
 #include "baselines/pep.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/sigmoid.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -31,6 +33,7 @@ PepThresholds::PepThresholds(const ModelParameters& table, const Options& option
     : options_(options),
       table_(of_same_shape(table, options.first)),
       leaf_(table_.values.detach().set_requires_grad(true)),
+      decay_(at::full({1}, options.decay, table.values.options())),
       adam_(table_, options.adam, options.max_steps,
             [&](std::uint64_t /*step*/) { return options.learning_rate; }) {}
 
@@ -40,35 +43,46 @@ at::Tensor PepThresholds::filtered(const at::Tensor& values) {
 
 void PepThresholds::update(std::span<const at::Tensor> gradients, const at::Tensor& loss) {
   // The L2 term is part of the gradient: decoupled as in AdamW, it would never prune anything.
-  const at::Tensor gradient = (gradients[0] + options_.decay * table_.values).contiguous();
+  const at::Tensor gradient = (gradients[0] + decay_ * table_.values).contiguous();
   adam_.step(table_, gradient, {}, loss);
+}
+
+std::uint64_t PepThresholds::steps_to_highest() const {
+  return static_cast<std::uint64_t>(std::ceil(-options_.first / options_.learning_rate));
 }
 
 at::Tensor PepThresholds::thresholds() const { return options_.scale * at::sigmoid(table_.values); }
 
 void PepThresholds::save(Checkpoint& checkpoint) {
   save_adam(checkpoint, "thresholds", table_, adam_);
+  checkpoint.tensors["thresholds decay"] = decay_.cpu().view({1, 1});
 }
 
 void PepThresholds::restore(const Checkpoint& checkpoint) {
   load_adam(checkpoint, "thresholds", table_, adam_);
+  checkpoint.copy_tensor("thresholds decay", decay_.view({1, 1}));
 }
 
-PepThresholds::Options pep_options(const Pretrained& full) {
+PepThresholds::Options pep_options(const Pretrained& full, const Schedule& schedule) {
   const at::Tensor sizes = full.table.values.slice(1, 0, full.table.models.at(0).width).abs();
   const auto largest = sizes.max().item<double>();
   const auto median = sizes.median().item<double>();
   BET_CHECK(median > 0 && std::isfinite(largest), "the full-size model has values of ", median,
             " in the middle and ", largest, " at most: thresholds cannot be set by them");
   PepThresholds::Options options;
-  // The authors' k is 1; but s never rises above 0, and their thresholds not above 1/2, which the
-  // values of this training exceed.
-  options.scale = 2 * largest;
-  // Thresholds reach the median of the values when the training is usually over.
-  const double middle = std::log(median / (options.scale - median));
-  options.learning_rate = (middle - options.first) / static_cast<double>(full.best_length);
-  // The last thresholds to be reached are a few times the median, and the values grow with them.
   options.max_steps = 2 * full.best_length;
+  // The authors' k is 1; but s never rises above 0, and their thresholds not above 1/2, which the
+  // values of this training exceed. Values that are kept grow with their thresholds: these must be
+  // able to rise above the farthest that Adam can carry a value.
+  const Schedule whole = schedule.of_length(options.max_steps);
+  double way = 0;
+  for (std::uint64_t step = 0; step < whole.max_steps; ++step) way += whole.rate_after(step);
+  options.scale = 2 * (largest + way);
+  // Thresholds reach the median of the values when the training is usually over, and their highest
+  // (s = 0) in less than twice as many steps.
+  const double middle = std::log(median / (options.scale - median));
+  options.learning_rate = std::max(middle - options.first, -options.first / 1.8) /
+                          static_cast<double>(full.best_length);
   return options;
 }
 
@@ -83,7 +97,7 @@ std::string pruning_text(std::uint64_t step, const PepThresholds& thresholds, do
 }
 
 Proposal propose(const MethodInput& input) {
-  PepThresholds::Options options = pep_options(input.pretrained());
+  PepThresholds::Options options = pep_options(input.pretrained(), input.training.schedule);
   options.adam = input.training.schedule.adam;  // one Adam for all, as the authors have it
   Schedule schedule = input.training.schedule;
   schedule.max_steps = options.max_steps;
@@ -105,7 +119,11 @@ Proposal propose(const MethodInput& input) {
       const auto all = static_cast<double>(shape.total_size(shape.max_dim));
       input.hooks.log(pruning_text(model.num_steps(), thresholds, static_cast<double>(kept) / all));
     }
-    return static_cast<std::uint64_t>(kept) <= wanted;
+    if (static_cast<std::uint64_t>(kept) <= wanted) return true;
+    // The thresholds that are low yet are those that the loss holds down: what holds them less
+    // gives way first.
+    if (model.num_steps() > thresholds.steps_to_highest()) thresholds.double_decay();
+    return false;
   };
   const bool whole =
       train_method(input, model,
@@ -128,9 +146,11 @@ Proposal propose(const MethodInput& input) {
 // values never come back; what is left is retrained from the values the training began with (the
 // lottery ticket: retrain_plans draws them by seed, row and column alike). Our adaptation: one
 // count over all tables; the learning rate of s and the scale of thresholds set by the pretrained
-// model; the mask at the first step (of every tenth) with few enough values, cut or filled to the
-// budget exactly by |v| less threshold; NCF's two values of a column kept or pruned together; dense
-// weights not pruned. Its masks count as nothing in a budget of parameters; in bytes they do.
+// model; where the budget is not met when thresholds should be at their highest, the L2 term
+// doubles every ten steps; the mask at the first step (of every tenth) with few enough values, cut
+// or filled to the budget exactly by |v| less threshold; NCF's two values of a column kept or
+// pruned together; dense weights not pruned. Its masks count as nothing in a budget of parameters;
+// in bytes they do.
 extern const MethodKind kPep;
 const MethodKind kPep = {.name = "pep",
                          .about = "PEP, learnt thresholds",

@@ -15,7 +15,8 @@ class PepThresholds final : public TableFilter {
   struct Options {
     double scale = 1;          // k: the highest threshold is half of it, because s ends at 0
     double learning_rate = 0;  // of s, the same for all steps
-    double decay = 1e-3;  // of the L2 term; it must outweigh the loss, or thresholds stand still
+    double decay = 1e-3;  // of the L2 term, to begin with: where the loss outweighs it, thresholds
+                          // stand still
     double first = -15;   // where s begins
     std::uint64_t max_steps = 0;
     AdamOptions adam = {};
@@ -27,6 +28,10 @@ class PepThresholds final : public TableFilter {
   std::vector<at::Tensor> parameters() override { return {leaf_}; }
   void update(std::span<const at::Tensor> gradients, const at::Tensor& loss) override;
 
+  // Steps after which s is at 0, its end, where the loss does not hold it down.
+  std::uint64_t steps_to_highest() const;
+  void double_decay() { decay_.mul_(2); }
+
   // k sigmoid(s), by value.
   at::Tensor thresholds() const;
 
@@ -37,11 +42,12 @@ class PepThresholds final : public TableFilter {
   Options options_;
   ModelParameters table_;  // of s
   at::Tensor leaf_;        // its values, for autograd
+  at::Tensor decay_;       // of the L2 term, one number on the table's device
   RowAdam adam_;
 };
 
 // Thresholds for a training that is usually as long, and whose values are as large, as those of the
-// full-size model.
-PepThresholds::Options pep_options(const Pretrained& full);
+// full-size model, of which `schedule` was the schedule.
+PepThresholds::Options pep_options(const Pretrained& full, const Schedule& schedule);
 
 }  // namespace bet

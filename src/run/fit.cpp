@@ -381,7 +381,9 @@ class FitRun {
                       options_.search,
                       hooks,
                       {{}, identity_},
-                      std::move(pretrained)};
+                      std::move(pretrained),
+                      options_.cache,
+                      pretrained_identity(search_options(options_), report_.data.hash)};
     if (allowed_ && !allowed_->covers_full) {
       input.params = allowed_->params;
       input.limits = spending_.limits;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
@@ -44,6 +45,10 @@ struct MethodInput {
   const TrainingHooks& hooks;              // `save` is not for methods: they have `state`
   StateFile state;                         // the file where a method keeps its own state
   std::function<Pretrained()> pretrained;  // the full-size model, from the cache or trained now
+  // The folder for what other runs can use as well, and all that decides a model which is trained
+  // by `training`: data, split, backbone, options, seed, device, but no budget. Empty: no cache.
+  std::filesystem::path cache = {};
+  std::string training_identity = {};
   // As `params`, for methods whose plans come from a PlanSampler, which spends bytes to the last:
   // by form, of those that there is a choice of; empty without a budget.
   std::vector<PlanLimit> limits = {};

@@ -1,12 +1,10 @@
 #include "search/pretrained.h"
 
-#include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
-#include "base/file_lock.h"
+#include "search/cache_lock.h"
 #include "train/parameter_state.h"
 
 namespace bet {
@@ -37,34 +35,6 @@ void write_cache(const StateFile& file, const Pretrained& model) {
   file.write(std::move(checkpoint));
 }
 
-// The lock on a file of the cache: whoever trains the same model now is waited for. None, and a
-// line in the log, where there can be no lock.
-std::optional<FileLock> lock_cache(const StateFile& file, const TrainingHooks& hooks) {
-  const std::filesystem::path path = file.path.string() + ".lock";
-  const auto log = [&](const std::string& text) {
-    if (hooks.log) hooks.log(text);
-  };
-  try {
-    std::filesystem::create_directories(path.parent_path());
-    for (bool waits = false;; waits = true) {
-      if (std::optional<FileLock> lock = FileLock::take(path)) return lock;
-      const std::string text =
-          "waiting for " + FileLock::holder(path) + ", which trains the same full-size model";
-      if (!waits) log(text);
-      if (hooks.progress) hooks.progress({"train", 0, 1, text});
-      if ((hooks.leave && hooks.leave()) || (hooks.stop && hooks.stop())) {
-        throw Interrupted("stopped before the end");
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const std::exception& error) {
-    log(std::string("the cache was not locked: ") + error.what());
-  }
-  return std::nullopt;
-}
-
 Pretrained train_full(const TrainingContext& context, const SizePlan& plan,
                       const StateFile& state) {
   const TrainingHooks& hooks = context.hooks;
@@ -88,7 +58,8 @@ Pretrained pretrain(const TrainingContext& context, const TableShape& shape,
   const auto log = [&](const std::string& text) {
     if (context.hooks.log) context.hooks.log(text);
   };
-  const std::optional<FileLock> lock = lock_cache(file, context.hooks);
+  const std::optional<FileLock> lock =
+      lock_cached(file, "trains the same full-size model", context.hooks);
   try {
     if (std::optional<Pretrained> found = read_cache(file, context, plan)) {
       log("full-size model taken from " + file.path.string());

@@ -215,13 +215,8 @@ TEST(Ciess, MeetsEveryBudgetWithEveryBackbone) {
       const Proposal proposal = toy.propose();
       ASSERT_FALSE(proposal.plans.empty());
       ASSERT_EQ(proposal.labels.size(), proposal.plans.size());
-      const bool scaled = proposal.note.find("scaled") != std::string::npos;
       for (const SizePlan& plan : proposal.plans) {
-        EXPECT_LE(plan.num_params(), toy.params);
-        EXPECT_GT(2 * plan.num_params(), toy.params);
-        if (scaled) {
-          EXPECT_EQ(plan.num_params(), toy.params / toy.shape.tables * toy.shape.tables);
-        }
+        EXPECT_EQ(plan.num_params(), toy.params / toy.shape.tables * toy.shape.tables);
       }
     }
     EXPECT_EQ(toy.log.size(), 2U) << "the trainings were not made again";
@@ -243,6 +238,58 @@ TEST(Ciess, ResumesToTheSameTrainings) {
   EXPECT_EQ(broken.log, whole.log);
   EXPECT_EQ(resumed.plans, expected.plans);
   EXPECT_EQ(resumed.labels, expected.labels);
+}
+
+// The search knows no budget: a run with another one takes it from the cache, and what decides the
+// search tells searches apart.
+TEST(Ciess, SearchesOnceForAllBudgets) {
+  const test::TempFolder cache;
+  const auto propose = [&](std::uint64_t divisor, auto change) {
+    Toy toy;  // with a run folder of its own
+    toy.cache = cache.path();
+    toy.params = toy.shape.full_params() / divisor;
+    change(toy);
+    const Proposal proposal = toy.propose();
+    EXPECT_EQ(proposal.plans.at(0).num_params(), toy.params);
+    EXPECT_EQ(proposal.trainings, toy.options.iterations);
+    const bool shared = toy.log.size() == 1;
+    EXPECT_TRUE(shared || toy.log.size() == toy.options.iterations);
+    return std::pair(shared, proposal.plans);
+  };
+  const auto as_it_is = [](Toy&) {};
+  const auto first = propose(2, as_it_is);
+  EXPECT_FALSE(first.first);
+  EXPECT_TRUE(propose(4, as_it_is).first);
+  const auto again = propose(2, as_it_is);
+  EXPECT_TRUE(again.first);
+  EXPECT_EQ(again.second, first.second);
+  EXPECT_FALSE(propose(2, [](Toy& toy) { toy.options.memory_weight = 0.5; }).first);
+  EXPECT_FALSE(propose(2, [](Toy& toy) { toy.options.iterations = 5; }).first);
+  EXPECT_FALSE(propose(2, [](Toy& toy) { toy.training_identity = "other data"; }).first);
+  // A damaged file is not used, and made anew.
+  for (const auto& entry : std::filesystem::directory_iterator(cache.path())) {
+    if (entry.path().extension() == ".ckpt") std::filesystem::resize_file(entry.path(), 10);
+  }
+  Toy toy;
+  toy.cache = cache.path();
+  toy.propose();
+  EXPECT_EQ(toy.log.size(), 7U);
+  EXPECT_NE(toy.log.at(0).find("the cache was not used"), std::string::npos) << toy.log.at(0);
+  EXPECT_TRUE(propose(2, as_it_is).first);
+}
+
+// What the user stopped is not the search.
+TEST(Ciess, StoppedItIsNotShared) {
+  const test::TempFolder cache;
+  Toy stopped;
+  stopped.cache = cache.path();
+  int asked = 0;
+  stopped.hooks.stop = [&] { return ++asked > 30; };
+  EXPECT_TRUE(stopped.propose().stopped);
+  Toy toy;
+  toy.cache = cache.path();
+  EXPECT_EQ(toy.propose().trainings, 6U);
+  EXPECT_EQ(toy.log.size(), 6U);
 }
 
 TEST(Ciess, StoppedItProposesWhatItHasAndStaysSo) {

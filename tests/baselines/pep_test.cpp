@@ -70,7 +70,7 @@ TEST(Pep, PrunesAtTheStatedRateAndForGood) {
   Schedule schedule = toy.fit.schedule;
   schedule.max_steps = 2 * full.best_length;
   ModelInTraining model(toy.graph, std::span(&plan, 1), toy.fit.model, schedule);
-  auto options = pep_options(full);
+  auto options = pep_options(full, toy.fit.schedule);
   options.adam = schedule.adam;
   PepThresholds thresholds(model.table(), options);
   model.use(thresholds);
@@ -106,6 +106,20 @@ TEST(Pep, SpendsTheBudgetExactlyWithEveryBackbone) {
     ASSERT_EQ(proposal.plans.size(), 1U);
     EXPECT_EQ(proposal.plans[0].num_params(), params / toy.shape.tables * toy.shape.tables);
     EXPECT_GT(proposal.steps, 0U);
+  }
+}
+
+// Values that are kept grow with their thresholds, which must outrun them: the pruning itself comes
+// down to a hundredth of the values, before its last step.
+TEST(Pep, PrunesUntilASmallBudgetIsMet) {
+  for (const char* backbone : {"lightgcn", "mf"}) {
+    MethodCase toy("pep", backbone);
+    Pretrained full = toy.input(1).pretrained();
+    full.best_length = 100;
+    toy.pretrained = [&] { return full; };
+    const Proposal proposal = toy.propose("pep", toy.shape.full_params() / 100);
+    EXPECT_GT(proposal.steps, 100U) << backbone;
+    EXPECT_LT(proposal.steps, 200U) << backbone;
   }
 }
 

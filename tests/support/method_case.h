@@ -20,6 +20,8 @@ struct MethodCase {
   MethodOptions options;
   TrainingHooks hooks;
   std::string identity = "toy";
+  std::filesystem::path cache = {};
+  std::string training_identity = "toy";
   std::function<Pretrained()> pretrained = [this] {
     return pretrain({split, graph, fit.model, fit.schedule, {}}, shape, folder.path(),
                     {folder.path() / "pretrain.ckpt", fit.model.backbone});
@@ -42,9 +44,19 @@ struct MethodCase {
   }
 
   MethodInput input(std::optional<std::uint64_t> params) const {
-    MethodInput input{split,     graph, shape,   params, fit,
-                      fit,       false, options, hooks,  {folder.path() / "method.ckpt", identity},
-                      pretrained};
+    MethodInput input{split,
+                      graph,
+                      shape,
+                      params,
+                      fit,
+                      fit,
+                      false,
+                      options,
+                      hooks,
+                      {folder.path() / "method.ckpt", identity},
+                      pretrained,
+                      cache,
+                      training_identity};
     if (params) input.limits = {{false, *params, {TablePrecision()}}};
     return input;
   }
