@@ -74,7 +74,8 @@ format:
 	@tools/setup.sh packages-check.txt
 	tools/check_format.sh -i
 
-# `check-all` has clang-tidy's static analyzer as well, which takes twice as long as everything else.
+# clang-tidy looks at what changed in the half day before the last commit; with `check-all` at everything, and with its
+# static analyzer.
 check check-all:
 	@tools/setup.sh packages.txt packages-check.txt
 	tools/check_format.sh

@@ -14,6 +14,7 @@ namespace {
 
 using test::ProgramResult;
 using test::run_bet;
+using test::run_bet_file;
 using test::run_bet_serve;
 using test::TempFolder;
 using Json = nlohmann::json;
@@ -90,7 +91,7 @@ TEST(Cli, SynthWritesTheDemo) {
 }
 
 TEST(Cli, ErrorsGoToStderrWithExitCodeOne) {
-  const ProgramResult result = run_bet({"data", "stats", "/no/such/file"});
+  const ProgramResult result = run_bet_file({"data", "stats", "/no/such/file"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err, "bet: /no/such/file: cannot open: No such file or directory\n");
@@ -131,7 +132,7 @@ TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
     return result.err.substr(0, result.err.find('\n'));
   };
   EXPECT_EQ(error(run_bet({"train", "demo"})), "bet: unknown command 'train'; did you mean 'fit'?");
-  EXPECT_EQ(error(run_bet({"fit", "demo", "--bugdet", "5%"})),
+  EXPECT_EQ(error(run_bet_file({"fit", "demo", "--bugdet", "5%"})),
             "bet: unknown option '--bugdet'; did you mean '--budget'?");
   EXPECT_EQ(error(run_bet_serve({"inspct", "x"})),
             "bet-serve: unknown command 'inspct'; did you mean 'inspect'?");
@@ -140,9 +141,9 @@ TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
 }
 
 TEST(Cli, HelpAndVersionSucceed) {
-  EXPECT_EQ(run_bet({"--help"}).exit_code, 0);
+  EXPECT_EQ(run_bet_file({"--help"}).exit_code, 0);
   EXPECT_EQ(run_bet({"data", "stats", "-h"}).exit_code, 0);
-  EXPECT_TRUE(run_bet({"--version"}).out.starts_with("bet 0."));
+  EXPECT_TRUE(run_bet_file({"--version"}).out.starts_with("bet 0."));
 }
 
 TEST(Cli, PlanKeepsTheBudgetInEveryUnit) {

@@ -28,8 +28,8 @@ TEST(Fit, AConfigFileGivesOptionsAndTheCommandLineWins) {
   const std::string config =
       folder.write("c.toml", "budget = \"10%\"\nmethod = \"es\"\nseed = 5\neffort = \"quick\"\n")
           .string();
-  const Json report =
-      fit({"demo", "--config", config, "--seed", "6", "--out", (folder / "run").string()});
+  const Json report = fit({"demo", "--config", config, "--seed", "6", "--max-steps", "20", "--out",
+                           (folder / "run").string()});
   EXPECT_EQ(report["budget"]["requested"], "10%");
   EXPECT_EQ(report["seed"], 6);
   const std::string bad = folder.write("bad.toml", "bugdet = \"10%\"\n").string();
@@ -143,8 +143,9 @@ TEST(Fit, UsesNoMoreThreadsThanCores) {
 TEST(Fit, AnExistingFolderIsKeptUnlessToldOtherwise) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
-  const std::vector<std::string> line = {"fit", "demo",     "--quiet", "--method", "es", "--budget",
-                                         "5%",  "--effort", "quick",   "--out",    out};
+  const std::vector<std::string> line = {"fit", "demo",     "--quiet", "--method",
+                                         "es",  "--budget", "5%",      "--max-steps",
+                                         "10",  "--out",    out};
   ASSERT_EQ(run_bet(line).exit_code, 0);
   const ProgramResult second = run_bet(line);
   EXPECT_EQ(second.exit_code, 1);
@@ -163,8 +164,8 @@ TEST(Fit, StandardInputIsCopiedIntoTheRun) {
   const TempFolder folder;
   ASSERT_EQ(run_bet({"data", "synth", (folder / "d.csv").string()}).exit_code, 0);
   const ProgramResult result =
-      run_bet({"fit", "-", "--quiet", "--json", "--method", "es", "--budget", "5%", "--effort",
-               "quick", "--out", (folder / "run").string()},
+      run_bet({"fit", "-", "--quiet", "--json", "--method", "es", "--budget", "5%", "--max-steps",
+               "10", "--out", (folder / "run").string()},
               read_file(folder / "d.csv"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(Json::parse(result.out)["dataset"]["users"], 2000);
@@ -202,7 +203,7 @@ TEST(Fit, ReportsDataWhoseNameIsNotUtf8) {
       run_bet({"data", "synth", data, "--users", "300", "--items", "200", "--interactions", "6000"})
           .exit_code,
       0);
-  const Json report = fit({data, "--method", "es", "--budget", "10%", "--effort", "quick", "--out",
+  const Json report = fit({data, "--method", "es", "--budget", "10%", "--max-steps", "10", "--out",
                            (folder / "run").string()});
   ASSERT_TRUE(report.is_object());
   EXPECT_EQ(report["dataset"]["name"], "caf\xef\xbf\xbd");

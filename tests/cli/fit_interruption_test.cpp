@@ -129,7 +129,7 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
           "--dim",
           dim,
           "--max-steps",
-          "60",
+          "30",
           "--out",
           (folder / name).string(),
           "--cache",
@@ -140,6 +140,7 @@ std::vector<std::string> search_line(const TempFolder& folder, const std::string
 std::vector<std::string> long_search_line(const TempFolder& folder, const std::string& name) {
   std::vector<std::string> line = search_line(folder, name, "32");
   *(std::ranges::find(line, "--iterations") + 1) = "100000";
+  *(std::ranges::find(line, "--max-steps") + 1) = "60";
   return line;
 }
 
@@ -177,9 +178,9 @@ TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
     const auto line = [&](const std::string& name) {
       std::vector<std::string> words = {
           "fit",   "demo",  "--quiet", "--method",    method, "--budget", "10%", "--effort",
-          "quick", "--dim", "16",      "--max-steps", "80",   "--cache",  cache, "--out"};
+          "quick", "--dim", "16",      "--max-steps", "50",   "--cache",  cache, "--out"};
       words.push_back((folder / name).string());
-      if (method == "ciess") words.insert(words.end(), {"--iterations", "6"});
+      if (method == "ciess") words.insert(words.end(), {"--iterations", "4"});
       if (method == "bet-paper") {
         words.insert(words.end(), {"--iterations", "5", "--candidates", "6", "--finetune-epochs",
                                    "2", "--retrain-top", "2"});
@@ -346,8 +347,8 @@ TEST(FitInterruption, ASecondCtrlCStopsAtOnceAndSaysHowToContinue) {
 TEST(FitInterruption, ResumeRefusesAnotherBudget) {
   const TempFolder folder;
   const std::string run = (folder / "run").string();
-  ASSERT_EQ(run_bet({"fit", "demo", "--quiet", "--method", "es", "--budget", "5%", "--effort",
-                     "quick", "--out", run})
+  ASSERT_EQ(run_bet({"fit", "demo", "--quiet", "--method", "es", "--budget", "5%", "--max-steps",
+                     "10", "--out", run})
                 .exit_code,
             0);
   const ProgramResult refused = run_bet({"resume", run, "--budget", "20%"});

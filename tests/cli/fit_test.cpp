@@ -16,6 +16,7 @@ using test::fit;
 using test::ProgramResult;
 using test::read_file;
 using test::run_bet;
+using test::run_bet_file;
 using test::run_bet_serve;
 using test::TempFolder;
 using Json = nlohmann::json;
@@ -23,7 +24,8 @@ using Json = nlohmann::json;
 TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
-  const Json report = fit({"demo", "--method", "es", "--budget", "5%", "--out", out});
+  const Json report =
+      fit({"demo", "--method", "es", "--budget", "5%", "--max-steps", "60", "--out", out});
   EXPECT_EQ(Json::parse(read_file(folder / "run/report.json")), report);
   for (const char* key : {"dataset", "backbone", "method", "seed", "budget", "used", "validation",
                           "test", "trials", "seconds", "steps", "peak_rss_bytes", "versions"}) {
@@ -49,7 +51,8 @@ TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
 
 TEST(Fit, AtFullSizeBeatsPopularityByHalf) {
   const TempFolder folder;
-  const Json report = fit({"demo", "--method", "full", "--out", (folder / "run").string()});
+  const Json report =
+      fit({"demo", "--method", "full", "--max-steps", "100", "--out", (folder / "run").string()});
   const double popularity = report["popularity"]["validation"]["recall@20"];
   EXPECT_GT(popularity, 0.05);
   EXPECT_GT(report["validation"]["recall@20"], 1.5 * popularity);
@@ -120,12 +123,12 @@ TEST(Fit, EveryMethodBackboneAndFinalPartRuns) {
             "--max-steps", "40"},
            {"--method", "es", "--budget", "10%", "--schedule", "paper", "--max-steps", "50"},
            {"--method", "mr", "--budget", "16kB", "--budget-for", "table", "--backbone", "ncf",
-            "--max-steps", "20"},
-           {"--budget", "10%", "--backbone", "ncf", "--max-steps", "20", "--iterations", "4",
+            "--max-steps", "8"},
+           {"--budget", "10%", "--backbone", "ncf", "--max-steps", "8", "--iterations", "4",
             "--cache", (folder / "cache").string()},
-           {"--budget", "10%", "--backbone", "ngcf", "--max-steps", "20", "--iterations", "4",
+           {"--budget", "10%", "--backbone", "ngcf", "--max-steps", "8", "--iterations", "4",
             "--min-dim", "0", "--cache", (folder / "cache").string()},
-           {"--method", "full", "--backbone", "ngcf", "--max-steps", "10", "--budget", "100%"}}) {
+           {"--method", "full", "--backbone", "ngcf", "--max-steps", "8", "--budget", "100%"}}) {
     std::vector<std::string> line = {data, "--effort", "quick", "--out",
                                      (folder / std::to_string(run++)).string()};
     line.insert(line.end(), more.begin(), more.end());
@@ -183,7 +186,7 @@ TEST(Fit, EveryComparedMethodEndsInAModelInsideItsBudget) {
 TEST(Fit, SameSeedSameBytes) {
   const TempFolder folder;
   const auto bytes = [&](const char* name, const char* seed, const char* threads) {
-    fit({"demo", "--method", "mr", "--budget", "5%", "--max-steps", "100", "--seed", seed,
+    fit({"demo", "--method", "mr", "--budget", "5%", "--max-steps", "40", "--seed", seed,
          "--threads", threads, "--out", (folder / name).string()});
     // The identity in the file names no path and no thread count.
     return read_file(folder / name / "checkpoint/final.ckpt") +
@@ -199,11 +202,12 @@ TEST(Fit, SameSeedSameBytes) {
 // for.
 TEST(Fit, TheLeastSizeIsThatOfMethodAndBackbone) {
   const TempFolder folder;
+  const std::string data = small_data(folder);
   int run = 0;
   const auto least = [&](const std::vector<std::string>& more) {
     const std::string name = std::to_string(run++);
     std::vector<std::string> line = {
-        "demo",        "--effort", "quick", "--iterations",          "2", "--dim", "16",
+        data,          "--effort", "quick", "--iterations",          "2", "--dim", "16",
         "--max-steps", "20",       "--out", (folder / name).string()};
     line.insert(line.end(), more.begin(), more.end());
     fit(line);
@@ -211,7 +215,7 @@ TEST(Fit, TheLeastSizeIsThatOfMethodAndBackbone) {
     return config.substr(config.find("min-dim = ") + 10, 1);
   };
   EXPECT_EQ(least({"--budget", "20%"}), "0");
-  EXPECT_EQ(least({"--budget", "3000p"}), "0") << "less than one parameter a row";
+  EXPECT_EQ(least({"--budget", "400p"}), "0") << "less than one parameter a row";
   EXPECT_EQ(least({"--budget", "20%", "--min-dim", "1"}), "1");
   EXPECT_EQ(least({"--budget", "20%", "--backbone", "mf"}), "1");
   EXPECT_EQ(least({"--budget", "20%", "--method", "es"}), "1");
@@ -221,11 +225,11 @@ TEST(Fit, ItemsMayGoWithoutParametersOfTheirOwn) {
   const TempFolder folder;
   const Json report =
       fit({"demo", "--method", "sided", "--user-share", "1", "--min-dim", "0", "--budget", "5%",
-           "--effort", "quick", "--out", (folder / "run").string()});
+           "--max-steps", "60", "--out", (folder / "run").string()});
   EXPECT_EQ(report["used"]["params"], report["budget"]["params"]);
   const ProgramResult equal =
-      run_bet({"fit", "demo", "--quiet", "--json", "--method", "es", "--budget", "5%", "--effort",
-               "quick", "--out", (folder / "equal").string()});
+      run_bet({"fit", "demo", "--quiet", "--json", "--method", "es", "--budget", "5%",
+               "--max-steps", "60", "--out", (folder / "equal").string()});
   EXPECT_GT(report["test"]["recall@20"].get<double>(),
             Json::parse(equal.out)["test"]["recall@20"].get<double>());
   const ProgramResult again = run_bet({"evaluate", (folder / "run").string(), "demo", "--json"});
@@ -239,8 +243,8 @@ TEST(Fit, WarnsOfTheReferenceBlasWhereABackboneMultiplies) {
   const auto says = [&](const char* backbone, const char* libraries) {
     if (libraries != nullptr) ::setenv("LD_LIBRARY_PATH", libraries, 1);
     const ProgramResult result =
-        run_bet({"fit", "demo", "--method", "es", "--budget", "10%", "--max-steps", "1",
-                 "--backbone", backbone, "--overwrite", "--out", (folder / "run").string()});
+        run_bet_file({"fit", "demo", "--method", "es", "--budget", "10%", "--max-steps", "1",
+                      "--backbone", backbone, "--overwrite", "--out", (folder / "run").string()});
     ::unsetenv("LD_LIBRARY_PATH");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.err.find("`apt install libopenblas0-pthread`") != std::string::npos;
@@ -261,12 +265,18 @@ TEST(Fit, WarnsOfTheReferenceBlasWhereABackboneMultiplies) {
 TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   const TempFolder folder;
   const std::string cache = (folder / "cache").string();
+  // A third of the demo.
+  const std::string data = (folder / "data.csv").string();
+  ASSERT_EQ(run_bet({"data", "synth", data, "--users", "600", "--items", "450", "--interactions",
+                     "18000"})
+                .exit_code,
+            0);
   const auto run = [&](const char* method) {
-    return fit({"demo", "--method", method, "--budget", "5%", "--cache", cache, "--out",
+    return fit({data, "--method", method, "--budget", "5%", "--cache", cache, "--out",
                 (folder / method).string()});
   };
   const Json bet =
-      fit({"demo", "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
+      fit({data, "--budget", "5%", "--cache", cache, "--out", (folder / "r").string()});
   EXPECT_EQ(bet["method"], "bet");
   EXPECT_GT(bet["trials"].size(), 40U) << "17 rules, 24 other plans, the better ones again";
   EXPECT_EQ(bet["trainings"]["search"], bet["trials"].size());

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,9 @@ struct TrainedRun {
                                      "--method", "sided", "--user-share", "0.9",
                                      "--effort", "quick", "--out",        path};
     if (more.empty()) more = {"--budget", "5%"};
+    if (std::ranges::find(more, "--max-steps") == more.end()) {
+      more.insert(more.end(), {"--max-steps", "60"});
+    }
     line.insert(line.end(), more.begin(), more.end());
     const ProgramResult result = run_bet(line);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -282,7 +286,7 @@ double served_recall(const Model& model) {
 TEST(ModelFile, OfEveryBackboneIsServedAsItWasMeasured) {
   for (const char* backbone : {"mf", "lightgcn", "ngcf", "ncf"}) {
     SCOPED_TRACE(backbone);
-    const TrainedRun run({"--backbone", backbone, "--budget", "10%", "--max-steps", "60"});
+    const TrainedRun run({"--backbone", backbone, "--budget", "10%", "--max-steps", "30"});
     EXPECT_EQ(measured(run.model()), run.report["test"]);
     const auto recall = run.report["test"]["recall@20"].get<double>();
     EXPECT_GT(recall, 0.05);

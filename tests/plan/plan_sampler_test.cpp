@@ -11,6 +11,7 @@
 
 #include "plan/rule_plans.h"
 #include "support/expect_error.h"
+#include "support/sanitized.h"
 
 namespace bet {
 namespace {
@@ -46,11 +47,12 @@ TEST(PlanSampler, SpendsTheBudgetExactlyAndFollowsFrequency) {
     const auto users = frequencies(shape.num_users, 1);
     const auto items = frequencies(shape.num_items, 2);
     constexpr int kBudgets = 10;
+    const int num_plans = test.num_plans / kBudgets / (test::kSanitized ? 10 : 1);
     for (int step = 0; step < kBudgets; ++step) {
       const std::uint64_t params =
           shape.min_params() + (shape.full_params() - shape.min_params()) * step / (kBudgets - 1);
       const PlanSampler sampler(shape, params, users, items);
-      for (int i = 0; i < test.num_plans / kBudgets; ++i) {
+      for (int i = 0; i < num_plans; ++i) {
         const SampledPlan sampled = sampler.draw(11, i);
         ASSERT_EQ(sampled.plan.num_params(), params);
         expect_order_follows_frequency(sampled.plan.user_sizes(), users);

@@ -1,5 +1,6 @@
 """The lines of Python in README and docs/python.md, and the examples, do what they say."""
 import contextlib
+import functools
 import io
 import os
 import pathlib
@@ -10,6 +11,8 @@ import sys
 import numpy as np
 import pandas
 import pytest
+
+import bet
 
 SOURCE = pathlib.Path(os.environ["BET_SOURCE"])
 
@@ -46,6 +49,8 @@ def test_the_lines_of_the_pages(here, page, least):
 
 
 def test_from_dataframe(monkeypatch, tmp_path, capsys):
+    # The same search with trainings of a few steps.
+    monkeypatch.setattr(bet, "fit", functools.partial(bet.fit, max_steps=20))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["from_dataframe.py"])
     runpy.run_path(str(SOURCE / "examples/from_dataframe.py"), run_name="__main__")

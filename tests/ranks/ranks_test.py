@@ -48,7 +48,7 @@ class Run:
         self.ranks = {}
 
     def start(self, rank, arguments=None, port=None):
-        environment = os.environ | {"OMP_WAIT_POLICY": "passive", "XDG_CACHE_HOME": str(self.folder.parent / "cache")}
+        environment = os.environ | {"XDG_CACHE_HOME": str(self.folder.parent / "cache")}
         if self.size > 1:
             environment |= {"RANK": str(rank), "WORLD_SIZE": str(self.size), "MASTER_ADDR": self.host,
                             "MASTER_PORT": str(port or self.port)}
