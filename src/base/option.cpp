@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace bet {
 namespace {
@@ -33,7 +34,8 @@ std::string shortest_text(double value) {
   char text[32];
   for (int digits = 1; digits <= 17; ++digits) {
     std::snprintf(text, sizeof(text), "%.*g", digits, value);
-    if (std::stod(text) == value) break;
+    // Not std::stod, which throws on numbers below the smallest normal one.
+    if (std::strtod(text, nullptr) == value) break;
   }
   return text;
 }

@@ -127,6 +127,15 @@ TEST(OptionTable, EveryOptionIsReadBackFromTheConfiguration) {
   }
 }
 
+// p-values of large data sets are below the smallest normal number.
+TEST(ShortestText, ReadsBackAsTheSameNumber) {
+  for (const double value : {0.0, 1.0, -0.1, 1.0 / 3, 1e300, 3e-308, 1e-310, 5e-324, -2.5e-320}) {
+    EXPECT_EQ(std::strtod(shortest_text(value).c_str(), nullptr), value) << shortest_text(value);
+  }
+  EXPECT_EQ(shortest_text(0.05), "0.05");
+  EXPECT_EQ(shortest_text(5e-324), "5e-324");
+}
+
 TEST(OptionTable, RefusesWhatIsNoValueAndNamesTheOption) {
   const auto error = [](const char* key, const char* value) {
     return error_of([&] { options_of({{key, value}}); });
