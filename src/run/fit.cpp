@@ -324,9 +324,17 @@ class FitRun {
         .with_form(trains_vectors(options_) ? StoredForm::kVectors : StoredForm::kTable);
   }
 
+  // The plan with what its table leaves of a budget of bytes, as equal sizes do.
+  SizePlan with_full_table(const SizePlan& plan) const {
+    const std::uint64_t bytes = plan.stored_bytes();
+    if (bytes >= allowed_->table_bytes) return plan;
+    const Frequencies frequencies = train_frequencies(split_);
+    return grown_plan(plan, allowed_->table_bytes - bytes, frequencies.users, frequencies.items);
+  }
+
   // The plan with what its file leaves of the budget: before there is a plan, ids and interactions
   // have to be given room for any order of rows.
-  SizePlan filled(const SizePlan& plan) {
+  SizePlan with_full_file(const SizePlan& plan) {
     const auto bytes_of = [this](const SizePlan& one) {
       return most_file_bytes(dataset_, split_, options_, one, spending_.with_seen);
     };
@@ -362,7 +370,9 @@ class FitRun {
       for (SizePlan& plan : proposal.plans) plan = as_stored(plan);
     }
     if (method_.fills && allowed_->target == BudgetFor::kFile) {
-      for (SizePlan& plan : proposal.plans) plan = filled(plan);
+      for (SizePlan& plan : proposal.plans) plan = with_full_file(plan);
+    } else if (method_.fills && spending_.limits.front().in_bytes) {
+      for (SizePlan& plan : proposal.plans) plan = with_full_table(plan);
     }
     stop_effect(StopEffect::kFinishes);
     report_.seconds.search = watch.seconds() - report_.seconds.pretrain;

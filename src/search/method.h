@@ -115,7 +115,7 @@ struct MethodKind {
   // Plans have several precisions and forms; else all have the first of the limits'.
   bool chooses_precision = false;
   bool shares_trainings = false;  // among the ranks of a run
-  bool fills = false;             // plans may grow until they spend all of a budget for the file
+  bool fills = false;             // plans may grow until they spend all of a budget of bytes
   Proposal (*propose)(const MethodInput& input) = nullptr;
   // Its rows of the table of options; null: it has none.
   std::vector<Option<MethodOptions>> (*options)() = nullptr;

@@ -148,6 +148,19 @@ TEST_F(FileBudget, IsForTheTableAloneWhereThatIsAsked) {
 }
 
 // A run that is killed between its parts ends as it would have, whatever form it chose.
+// A search that ends with equal sizes, as these two do, gives its rows what these would leave of
+// the budget.
+TEST_F(FileBudget, OfTheTableIsSpentByEveryPlanOfTheSearch) {
+  for (const char* seed : {"2", "3"}) {
+    const ProgramResult result = fit({"--budget", "6%B", "--backbone", "mf", "--seed", seed});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json report = Json::parse(result.out);
+    const double bytes = report["budget"]["bytes"];
+    EXPECT_LE(report["used"]["bytes"], bytes);
+    EXPECT_GT(report["used"]["bytes"], 0.99 * bytes) << "seed " << seed;
+  }
+}
+
 TEST_F(FileBudget, IsResumedToTheSameFile) {
   fitted({"--budget", "7kB", "--method", "bet", "--iterations", "2"});
   const std::string whole = read_file(model());
