@@ -36,7 +36,9 @@ class ResultsTest(unittest.TestCase):
                             row("gowalla", "lightgcn", "bet", "", "5%", 2, 0.16),
                             row("gowalla", "lightgcn", "es", "", "5%", 1, 0.11),
                             row("gowalla", "lightgcn", "pep", "", "5%", 1, 0.12),
-                            row("gowalla", "ncf", "esapn", "", "", 1, 0.12)]),
+                            row("gowalla", "ngcf", "mr", "", "5%", 1, 0.1),
+                            row("gowalla", "ncf", "esapn", "", "", 1, 0.12),
+                            row("yelp2018", "ncf", "es", "", "5%", 1, 0.03)]),
                 ("table2", [row("yelp2018", "lightgcn", "bet-paper", "simple", "10%", 1, 0.07)])):
             (root / "h200" / experiment).mkdir(parents=True)
             (root / "h200" / experiment / "results.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
@@ -55,6 +57,7 @@ class ResultsTest(unittest.TestCase):
         p = [line for line in text.splitlines() if line.startswith("| p,") and " 5 % " in line][0]
         self.assertEqual(p.split(" | ")[2], "0.0312")
         self.assertIn("(0.0998)", text)
+        self.assertIn("| method | parameters | NCF R@20 |", experiments.table1("yelp2018"))
         self.assertIn("Device: NVIDIA H200. Commit: abc1234567.", text)
 
     def test_table2_is_by_selection(self):

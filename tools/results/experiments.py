@@ -24,9 +24,9 @@ def _p(pairs, data, backbone, budget, best, metric):
     return ""
 
 
-def _p_row(runs, pairs, data, budget):
+def _p_row(runs, pairs, data, backbones, budget):
     row = ["p, `bet` against the best other method", percent(budget)]
-    for backbone in BACKBONES:
+    for backbone in backbones:
         for metric in METRICS:
             means = {}
             for method in METHODS[:4]:
@@ -38,21 +38,23 @@ def _p_row(runs, pairs, data, budget):
 
 
 def table1(data):
+    """Of the backbones that were run."""
     paper = Paper()
     runs = select(read("h200/table1/results.csv"), data=data)
     pairs = rows_of("h200/table1/pairs.csv")
+    backbones = [backbone for backbone in BACKBONES if select(runs, backbone=backbone)]
     rows = []
     for method, budget in [(method, "") for method in OWN_SIZE] + [(m, b) for b in BUDGETS for m in METHODS]:
         row = [f"`{method}`", percent(budget) or "its own"]
-        for backbone in BACKBONES:
+        for backbone in backbones:
             cell = select(runs, backbone=backbone, method=method, budget=budget)
             published = "bet" if method == "bet-paper" else method
             for metric in METRICS:
                 row += [_cell(cell, metric), paper.value(data, backbone, published, budget, metric)]
         rows.append(row)
         if method == METHODS[-1]:
-            rows.append(_p_row(runs, pairs, data, budget))
-    header = [f"{NAMES[backbone]} {metric}" for backbone in BACKBONES for metric in ("R@20", "N@20")]
+            rows.append(_p_row(runs, pairs, data, backbones, budget))
+    header = [f"{NAMES[backbone]} {metric}" for backbone in backbones for metric in ("R@20", "N@20")]
     return table(["method", "parameters", *(cell for name in header for cell in (name, "paper"))], rows, runs)
 
 

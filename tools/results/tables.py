@@ -172,18 +172,17 @@ def byte_share(budget):
 
 def bits_search():
     """Budgets of bytes: the plan that the search chose, and the share of full size that it keeps."""
-    runs = read("h200/bits-search.jsonl")
     used = []
     rows = []
     for data in ("gowalla", "yelp2018"):
-        full = select(runs, data=data, method="full")
+        runs = read(f"h200/bits-{data}/results.csv")
+        full = select(runs, method="full")
         whole = statistics.mean(run.recall() for run in full)
-        used += full
+        used += runs
         for budget in BYTE_BUDGETS:
-            cell = select(runs, data=data, budget=budget)
-            used += cell
+            cell = select(runs, method="bet", budget=budget)
             recalls = [run.recall() for run in cell]
-            rows.append([NAMES[data], byte_share(budget), f"{cell[0].report['budget']['bytes']:,}",
+            rows.append([NAMES[data], byte_share(budget), f"{max(run.report['used']['bytes'] for run in cell):,}",
                          ", ".join(run.report["used"]["precision"] for run in cell), mean_spread(recalls),
                          f"{statistics.mean(recalls) / whole:.3f}"])
         rows.append([NAMES[data], "full size, fp32", f"{full[0].report['used']['bytes']:,}", "fp32",
@@ -194,9 +193,9 @@ def bits_search():
 
 def bits_files():
     """Budgets for the whole file."""
-    runs = read("h200/bits-search.jsonl")
-    whole = statistics.mean(run.recall() for run in select(runs, data="gowalla", method="full"))
-    used = [run for run in runs if run.budget and run.budget.endswith("MiB")]
+    full = select(read("h200/bits-gowalla/results.csv"), method="full")
+    whole = statistics.mean(run.recall() for run in full)
+    used = [run for run in read("h200/bits-files.jsonl") if run.budget.endswith("MiB")]
     rows = []
     for run in used:
         report = run.report
@@ -208,6 +207,16 @@ def bits_files():
                      f"{run.recall() / whole:.3f}"])
     return table(["Gowalla", "file, bytes", "table, bytes", "what the file has", "precision", "test R@20",
                   "of full size in fp32"], rows, used)
+
+
+def bits_mf():
+    """MF under budgets of bytes."""
+    runs = select(read("h200/bits-files.jsonl"), backbone="mf")
+    whole = one(runs, method="full")
+    rows = [[byte_share(run.budget) if run.budget else "full size, fp32", run.report["used"]["precision"],
+             f"{run.report['used']['bytes']:,}", f"{run.recall():.4f}", f"{run.recall() / whole.recall():.3f}"]
+            for run in sorted(runs, key=lambda run: -run.report["used"]["bytes"])]
+    return table(["Gowalla, MF", "precision", "table, bytes", "test R@20", "of full size in fp32"], rows, runs)
 
 
 def bits_plans(data):
@@ -308,19 +317,17 @@ def methods(data):
         rows.append(row + [commits(of_row)])
         used += of_row
     header = ["method"] + [cell for b in BUDGETS for cell in (percent(b), "paper")] + ["commit"]
-    return table(header, rows, used)
+    return table(header, rows, used, folder=STUDY)
 
 
 def own_size():
     """The methods that cannot be given a budget."""
     paper = Paper()
     rows, used = [], []
-    for data, backbone, name in (("gowalla", "lightgcn", "methods-gowalla"),
-                                 ("yelp2018", "lightgcn", "methods-yelp2018"),
-                                 ("gowalla", "ngcf", "methods-dense"),
-                                 ("gowalla", "ncf", "methods-dense")):
+    data = "gowalla"
+    for backbone in ("ngcf", "ncf"):
         for method in ("esapn", "optembed"):
-            run = one(read(f"h200/{name}.jsonl"), backbone=backbone, method=method)
+            run = one(read("h200/methods-dense.jsonl"), backbone=backbone, method=method)
             used.append(run)
             rows.append([f"{NAMES[data]}, {NAMES[backbone]}", f"`{method}`",
                          f"{100 * run.report['used']['share']:.2f} %", f"{run.recall():.4f}",
@@ -337,7 +344,7 @@ def full_size():
              quality(run), f"{run.report['seconds']['final']:.2f}",
              f"{run.report['seconds']['total']:.2f}"] for run, schedule in runs]
     return table(["data", "schedule", "steps", "validation R@20", "test R@20 / N@20",
-                  "final training, s", "whole run, s"], rows, [run for run, _ in runs])
+                  "final training, s", "whole run, s"], rows, [run for run, _ in runs], folder=STUDY)
 
 
 def backbones():
@@ -400,7 +407,7 @@ def search_options():
             runs = search_runs(data, budget)
             rows.append([f"{NAMES[data]} {percent(budget)}", *map(validation_and_test, runs)])
             used += runs
-    return table(["data, budget", *SEARCH_COLUMNS], rows, used)
+    return table(["data, budget", *SEARCH_COLUMNS], rows, used, folder=STUDY)
 
 
 def small_data():
@@ -692,6 +699,7 @@ TABLES = {
     "search-rungs-dense": search_rungs_dense,
     "search-middle": search_middle,
     "bits-search": bits_search,
+    "bits-mf": bits_mf,
     "bits-files": bits_files,
     "bits-plans-gowalla": lambda: bits_plans("gowalla"),
     "bits-plans-yelp2018": lambda: bits_plans("yelp2018"),
