@@ -214,6 +214,7 @@ TEST_F(HttpServerTest, DoesNotBeginWhatNobodyWaitsForAnyMore) {
   wait_until(metrics_.connections_open, 1);
   application_.open();
   EXPECT_EQ(first.receive().status, 200);
+  wait_until(metrics_.queue_depth, 0);
   EXPECT_EQ(first.get("/next").status, 200) << "the one worker is free again";
   EXPECT_EQ(application_.num_inside(), 1);
 }

@@ -13,4 +13,11 @@ inline constexpr bool kSanitized =
 inline constexpr bool kSanitized = false;
 #endif
 
+// Whether tests are slow here: with a sanitizer, and on ARM, which CI emulates.
+#if defined(__aarch64__)
+inline constexpr bool kSlow = true;
+#else
+inline constexpr bool kSlow = kSanitized;
+#endif
+
 }  // namespace bet::test
