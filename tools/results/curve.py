@@ -90,8 +90,7 @@ def _panel(data, name, left):
 
 
 def _label(label, means, kind):
-    """Above the line of bet, at its left end; below the others, at their right end."""
-    if kind == "bet":
-        return svg_text(means[0][0] - 4, means[0][1] - 14, label, "bet-fill")
-    x, y = means[-1]
-    return svg_text(x + 8, y + (-10 if kind == "paper" else 22), label, f"{kind}-fill", "end")
+    """At the left end of the lines of bet and of equal sizes, which is lowest; at the right end of the paper's."""
+    x, y = means[-1] if kind == "paper" else means[0]
+    across, down, anchor = {"bet": (-4, -14, "start"), "es": (10, 12, "start"), "paper": (8, -10, "end")}[kind]
+    return svg_text(x + across, y + down, label, f"{kind}-fill", anchor)
