@@ -395,7 +395,7 @@ class Search {
   bool stopped_ = false;
 };
 
-Proposal propose(const MethodInput& input) { return Search(input).run(); }
+Proposal propose_ciess(const MethodInput& input) { return Search(input).run(); }
 
 std::vector<Option<MethodOptions>> options_of_ciess() {
   return {make_option<MethodOptions>(
@@ -432,7 +432,7 @@ const MethodKind kCiess = {.name = "ciess",
                            .about = "CIESS, sizes by reinforcement learning",
                            .pretrains = true,
                            .trains = true,
-                           .propose = propose,
+                           .propose = propose_ciess,
                            .options = options_of_ciess,
                            .set_defaults = set_defaults};
 

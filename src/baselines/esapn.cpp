@@ -269,7 +269,7 @@ std::array<std::string, 2> Esapn::summary() const {
   return lines;
 }
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_esapn(const MethodInput& input) {
   const std::uint64_t num_steps = input.pretrained().best_length;
   const Schedule schedule = stream_schedule(input, num_steps);
   const SizePlan full = full_plan(input.shape);
@@ -328,6 +328,6 @@ const MethodKind kEsapn = {.name = "esapn",
                            .least_size = 2,
                            .pretrains = true,
                            .trains = true,
-                           .propose = propose};
+                           .propose = propose_esapn};
 
 }  // namespace bet

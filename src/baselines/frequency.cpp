@@ -7,7 +7,7 @@
 namespace bet {
 namespace {
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_frequency(const MethodInput& input) {
   const std::vector<PlanSampler> samplers = input.samplers();
   RulePlans rules;
   for (const double exponent : kFrequencyExponents) {
@@ -34,6 +34,6 @@ const MethodKind kFrequency = {.name = "frequency",
                                .about = "sizes by a power of the frequency",
                                .chooses_precision = true,
                                .fills = true,
-                               .propose = propose};
+                               .propose = propose_frequency};
 
 }  // namespace bet

@@ -4,7 +4,7 @@
 namespace bet {
 namespace {
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_magnitude(const MethodInput& input) {
   const Pretrained full = input.pretrained();
   return {.plans = {keep_highest(magnitudes(full.table.values, input.shape), input.shape,
                                  input.params.value())}};
@@ -21,6 +21,6 @@ const MethodKind kMagnitude = {.name = "magnitude",
                                .masks = true,
                                .empty_rows = true,
                                .pretrains = true,
-                               .propose = propose};
+                               .propose = propose_magnitude};
 
 }  // namespace bet

@@ -3,7 +3,7 @@
 namespace bet {
 namespace {
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_mixed_random(const MethodInput& input) {
   return {
       .plans = {mixed_random_plan(input.shape, input.params.value(), input.training.model.seed)}};
 }
@@ -13,6 +13,7 @@ Proposal propose(const MethodInput& input) {
 // MR: sizes drawn uniformly, regardless of frequency. The authors' draw exceeds the budget; here it
 // is corrected to spend it exactly (plan/size_plan.h).
 extern const MethodKind kMixedRandom;
-const MethodKind kMixedRandom = {.name = "mr", .about = "mixed random sizes", .propose = propose};
+const MethodKind kMixedRandom = {
+    .name = "mr", .about = "mixed random sizes", .propose = propose_mixed_random};
 
 }  // namespace bet

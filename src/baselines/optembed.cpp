@@ -302,7 +302,7 @@ class OptEmbedSearch {
   bool stopped_ = false;  // the evolution, by the user
 };
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_optembed(const MethodInput& input) {
   return OptEmbedSearch(input, input.pretrained()).run();
 }
 
@@ -324,6 +324,6 @@ const MethodKind kOptEmbed = {.name = "optembed",
                               .empty_rows = true,
                               .pretrains = true,
                               .trains = true,
-                              .propose = propose};
+                              .propose = propose_optembed};
 
 }  // namespace bet

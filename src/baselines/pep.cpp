@@ -96,7 +96,7 @@ std::string pruning_text(std::uint64_t step, const PepThresholds& thresholds, do
   return text;
 }
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_pep(const MethodInput& input) {
   PepThresholds::Options options = pep_options(input.pretrained(), input.training.schedule);
   options.adam = input.training.schedule.adam;  // one Adam for all, as the authors have it
   Schedule schedule = input.training.schedule;
@@ -158,6 +158,6 @@ const MethodKind kPep = {.name = "pep",
                          .empty_rows = true,
                          .pretrains = true,
                          .trains = true,
-                         .propose = propose};
+                         .propose = propose_pep};
 
 }  // namespace bet

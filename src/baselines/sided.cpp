@@ -7,7 +7,7 @@
 namespace bet {
 namespace {
 
-Proposal propose(const MethodInput& input) {
+Proposal propose_sided(const MethodInput& input) {
   // With a graph the side without parameters gets its vectors from its neighbours.
   const bool ends = find_backbone(input.training.model.backbone).uses_graph;
   const std::vector<PlanSampler> samplers = input.samplers();
@@ -64,7 +64,7 @@ const MethodKind kSided = {.name = "sided",
                            .about = "equal sizes within each side",
                            .chooses_precision = true,
                            .fills = true,
-                           .propose = propose,
+                           .propose = propose_sided,
                            .options = options_of_sided};
 
 }  // namespace bet

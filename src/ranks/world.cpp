@@ -31,6 +31,7 @@ std::string joined_key(std::uint32_t rank) { return str_cat("joined/", rank); }
 std::string alive_key(std::uint32_t rank) { return str_cat("alive/", rank); }
 std::string left_key(std::uint32_t rank) { return str_cat("left/", rank); }
 std::string lines_key(std::uint32_t rank) { return str_cat("lines/", rank); }
+constexpr const char* kOpened = "opened";
 constexpr const char* kVerdict = "verdict";
 constexpr const char* kStop = "stop";
 // What a rank leaves behind: why it gave up, or this.
@@ -42,8 +43,13 @@ StorePointer open_store(const PlaceInWorld& place, bool hosts, Milliseconds time
   options.isServer = hosts;
   options.waitWorkers = false;
   options.timeout = std::max<Milliseconds>(timeout, 2s);  // below it c10d does not try twice
-  return c10::make_intrusive<c10d::PrefixStore>(
+  StorePointer store = c10::make_intrusive<c10d::PrefixStore>(
       place.store_prefix, c10::make_intrusive<c10d::TCPStore>(place.host, options));
+  // LibTorch 1.13 applies the timeout to a connection with the first value that it waits for;
+  // before that, calls wait without end.
+  store->set(kOpened, bytes_of("-"));
+  store->get(kOpened);
+  return store;
 }
 
 // The first line that differs, as a sentence about two ranks.
@@ -224,6 +230,9 @@ World::~World() {
     leave();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bet: rank %u: could not say goodbye: %s\n", rank(), error.what());
+    // A store that does not answer, because it waits for the rest of a message, would be waited for
+    // without end: it is left to the end of the process.
+    static_cast<void>(connection_.release());
   }
 }
 

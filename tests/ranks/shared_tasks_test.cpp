@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <exception>
+#include <future>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -137,7 +138,7 @@ TEST(SharedTasks, OfARankThatGaveUpAreDoneByOthers) {
           world.give_up(error.what());
         }
       },
-      1s);
+      5s);  // long enough to be heard of, also on a busy machine
   EXPECT_EQ(heard, 4U);
   EXPECT_EQ(messages, std::vector<std::string>{
                           "rank 1 gave up: no memory; other ranks do what it was doing"});
@@ -200,6 +201,38 @@ TEST(World, NamesWhomItCannotReach) {
   EXPECT_TRUE(error_of([&] {
                 World world(place_of(1, 2, port), 1s);
               }).starts_with(str_cat("rank 1 cannot reach rank 0 at 127.0.0.1:", port)));
+}
+
+// A rank that is cut off within a message: the store waits for the rest and answers nobody. That
+// ends in an error, and in an end.
+TEST(World, EndsWhereItsStoreNoLongerAnswers) {
+  const std::uint16_t port = free_port();
+  std::promise<std::string> error;
+  std::future<std::string> ended = error.get_future();
+  int handle = -1;
+  std::thread([&, port] {
+    std::string text;
+    {
+      World world(place_of(0, 1, port), 1s);
+      handle = ::socket(AF_INET, SOCK_STREAM, 0);
+      sockaddr_in place = {};
+      place.sin_family = AF_INET;
+      place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      place.sin_port = htons(port);
+      EXPECT_EQ(::connect(handle, reinterpret_cast<const sockaddr*>(&place), sizeof(place)), 0);
+      const char beginning = 0;
+      EXPECT_EQ(::send(handle, &beginning, 1, 0), 1);
+      std::this_thread::sleep_for(100ms);
+      text = error_of([&] {
+        world.set("key", "value");
+        world.has("key");
+      });
+    }
+    error.set_value(text);
+  }).detach();
+  ASSERT_EQ(ended.wait_for(30s), std::future_status::ready);
+  EXPECT_NE(ended.get().find("does not answer"), std::string::npos);
+  ::close(handle);
 }
 
 TEST(World, RefusesTwoProcessesOfOneRank) {
