@@ -74,7 +74,7 @@ format:
 	@tools/setup.sh packages-check.txt
 	tools/check_format.sh -i
 
-# clang-tidy looks at what changed in the half day before the last commit; with `check-all` at everything, and with its
+# clang-tidy looks at what changed in the four hours before the last commit; with `check-all` at everything, and with its
 # static analyzer.
 check check-all:
 	@tools/setup.sh packages.txt packages-check.txt

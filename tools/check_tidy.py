@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/check_tidy.py [all]: clang-tidy over the sources of src/ that changed in the half day before the last commit or were
+"""tools/check_tidy.py [all]: clang-tidy over the sources of src/ that changed in the four hours before the last commit or were
 not committed; over all of them where the history does not reach as far. With `all`: over all, which is for changed rules
 too, and by its static analyzer, which takes twice as long as everything else.
 
@@ -19,7 +19,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/tidy"
 TOGETHER = 40
-RECENT = 12 * 3600  # seconds
+RECENT = 4 * 3600  # seconds; what is landed together was made in less
 # The analyzer treats files that a main file includes as its own only if its name has this word.
 NAME = "UnifiedSource"
 # clang needs this header of LibTorch before the others.
@@ -175,7 +175,7 @@ def main():
     checks = LEFT_OUT if everything else LEFT_OUT + FOR_ALL
     changed = None if everything else recently_changed()
     if changed is not None and not changed:
-        print("tidy: no source changed in the last half day")
+        print("tidy: no source changed in the last four hours")
         return
     configure()
     sources = commands()
