@@ -5,12 +5,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/available_memory.h"
 #include "base/error.h"
 #include "model/cpu_kernels.h"
 #include "model/cpu_ranking.h"
 #include "model/executor.h"
 #include "model/parallel_chunks.h"
 #include "model/ranking_over_ranks.h"
+#include "model/tensor_memory.h"
 #include "model/tensor_pointers.h"
 
 namespace bet {
@@ -235,7 +237,7 @@ class CpuExecutor final : public Executor {
   std::unique_ptr<Loop> make_loop() override { return std::make_unique<CpuLoop>(); }
   void wait() override {}
   std::string name() const override { return "cpu"; }
-  std::uint64_t free_bytes() const override { return ~std::uint64_t{0}; }
+  std::uint64_t free_bytes() const override { return available_bytes() + reusable_tensor_bytes(); }
 };
 
 }  // namespace

@@ -69,8 +69,8 @@ class Executor {
 
   // For reports: "cpu", or the name of the GPU.
   virtual std::string name() const = 0;
-  // Memory that can still be allocated, in bytes; the largest number on the CPU. A GPU first
-  // releases the memory it holds for reuse.
+  // Memory that can still be allocated, in bytes, with what is held for reuse, which a GPU releases
+  // first.
   virtual std::uint64_t free_bytes() const = 0;
 };
 

@@ -62,6 +62,11 @@ class BlockCache {
     return true;
   }
 
+  std::size_t free_bytes() {
+    const std::lock_guard lock(mutex_);
+    return free_bytes_;
+  }
+
  private:
   static constexpr std::size_t kMostFree = std::size_t{256} << 20;
 
@@ -124,5 +129,7 @@ void use_huge_page_tensors() {
   }();
   static_cast<void>(installed);
 }
+
+std::uint64_t reusable_tensor_bytes() { return cache().free_bytes(); }
 
 }  // namespace bet

@@ -191,6 +191,13 @@ std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans
   const BackboneKind& kind = find_backbone(options.backbone);
   std::uint64_t columns = 0;
   for (const SizePlan& plan : plans) columns += row_stride(plan.width() * kind.tables);
+  const auto num_nodes = static_cast<std::uint64_t>(graph.num_nodes());
+  if (graph.device().is_cpu()) {
+    // Parameters, two moments, gradients and vectors: what every backbone has, so that nothing is
+    // refused that would fit. LightGCN takes 7.3 tables.
+    constexpr std::uint64_t kTables = 5;
+    return 4 * columns * kTables * num_nodes;
+  }
   const std::uint64_t entries =
       schedule.entries_for(static_cast<std::uint32_t>(graph.active_users.size(0)));
   // Parameters, moments and the best so far; layers, vectors and gradients twice, because what was
@@ -198,7 +205,6 @@ std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans
   constexpr std::uint64_t kTables = 16;
   constexpr std::uint64_t kContributions = 2 * 3;
   constexpr std::uint64_t kRanking = std::uint64_t{1} << 29;
-  const auto num_nodes = static_cast<std::uint64_t>(graph.num_nodes());
   return 4 * columns * (kTables * num_nodes + kContributions * entries) +
          4 * plans.size() * kind.workspace * options.dim * num_nodes +
          4 * static_cast<std::uint64_t>(graph.columns.size(0)) + kRanking;

@@ -95,7 +95,8 @@ class ModelInTraining {
   std::vector<StepRecord> taken_;  // the records at the last take_mean_losses()
 };
 
-// The device memory that a training of these plans takes, in bytes, approximately.
+// The memory of its device that a training of these plans takes, in bytes, approximately; on the
+// CPU at least.
 std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
                              const ModelOptions& options, const Schedule& schedule);
 
