@@ -324,7 +324,7 @@ class FitRun {
         .with_form(trains_vectors(options_) ? StoredForm::kVectors : StoredForm::kTable);
   }
 
-  // The plan with what its table leaves of a budget of bytes, as equal sizes do.
+  // The plan, grown by what its table leaves of a budget of bytes: equal sizes leave some.
   SizePlan with_full_table(const SizePlan& plan) const {
     const std::uint64_t bytes = plan.stored_bytes();
     if (bytes >= allowed_->table_bytes) return plan;
@@ -332,7 +332,7 @@ class FitRun {
     return grown_plan(plan, allowed_->table_bytes - bytes, frequencies.users, frequencies.items);
   }
 
-  // The plan with what its file leaves of the budget: before there is a plan, ids and interactions
+  // The plan, grown by what its file leaves of the budget: before there is a plan, ids and interactions
   // have to be given room for any order of rows.
   SizePlan with_full_file(const SizePlan& plan) {
     const auto bytes_of = [this](const SizePlan& one) {
