@@ -332,8 +332,8 @@ class FitRun {
     return grown_plan(plan, allowed_->table_bytes - bytes, frequencies.users, frequencies.items);
   }
 
-  // The plan, grown by what its file leaves of the budget: before there is a plan, ids and interactions
-  // have to be given room for any order of rows.
+  // The plan, grown by what its file leaves of the budget: before there is a plan, ids and
+  // interactions have to be given room for any order of rows.
   SizePlan with_full_file(const SizePlan& plan) {
     const auto bytes_of = [this](const SizePlan& one) {
       return most_file_bytes(dataset_, split_, options_, one, spending_.with_seen);
