@@ -14,7 +14,7 @@ struct LossOptions {
   LossKind kind = LossKind::kBpr;
   double temperature = 1;  // of the softmax
   ScoreKind score = ScoreKind::kDot;
-  double rate = 1;  // the rows' learning rate, as a multiple of the schedule's
+  double rate = 1;  // the learning rate, as a multiple of the schedule's
 
   bool operator==(const LossOptions&) const = default;
 };

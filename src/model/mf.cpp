@@ -32,7 +32,8 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& /*graph
 }  // namespace
 
 extern const BackboneKind kMf;
-const BackboneKind kMf = {backbone_traits(BackboneId::kMf),
-                          {.sums_columns = true, .fast = {.temperature = 6}, .make = make}};
+const BackboneKind kMf = {
+    backbone_traits(BackboneId::kMf),
+    {.sums_columns = true, .fast = {.lower_rates = true, .temperature = 6}, .make = make}};
 
 }  // namespace bet

@@ -45,7 +45,7 @@ Pretrained train_full(const TrainingContext& context, const SizePlan& plan,
   const std::optional<Checkpoint> saved = state.read();
   const TrainingResult trained =
       train_to_convergence({context.split, context.graph, context.model, context.schedule, saving},
-                           std::span(&plan, 1), saved ? &*saved : nullptr)[0];
+                           std::span(&plan, 1), saved ? &*saved : nullptr, Rates::kUsual)[0];
   return {trained.table, trained.validation, trained.steps, trained.best_length};
 }
 

@@ -97,7 +97,7 @@ std::optional<LengthByBpr> RungTrainer::length(const SizePlan& plan, const PartD
   const Fold& data = fold(0);
   return length_by_bpr(
       {data.split(context_), data.graph(context_), data.model, context_.schedule, hooks(part_done)},
-      plan);
+      plan, Rates::kUsual);
 }
 
 std::vector<LossOptions> RungTrainer::losses(const SizePlan& plan, std::uint64_t steps) const {

@@ -13,10 +13,12 @@ namespace bet {
 // vectors, by which BPR overfits too, the table of these sizes is trained.
 struct LengthByBpr {
   std::uint64_t length = 0;  // the best; half of the schedule's at most
-  bool is_short = false;     // less than that half was best: data are few
+  double rate = 1;           // the best for it, as a multiple of the schedule's
+  bool is_short = false;     // less than that half was best at the usual rate: data are few
   std::uint64_t steps = 0;   // made to find it
   double score = 0;          // on validation, at that length
 };
-std::optional<LengthByBpr> length_by_bpr(const TrainingContext& context, const SizePlan& plan);
+std::optional<LengthByBpr> length_by_bpr(const TrainingContext& context, const SizePlan& plan,
+                                         Rates rates = Rates::kAny);
 
 }  // namespace bet

@@ -14,11 +14,13 @@
 namespace bet {
 namespace {
 
-// Another loss than BPR must be better by this much: less is noise, of which there is more where
-// few users are measured.
-double clearly(std::size_t num_users) {
-  return std::max(0.01, 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(num_users, 1))));
+// What is better by less than this, of so many users who are measured, may be noise.
+double noise(std::size_t num_users) {
+  return 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(num_users, 1)));
 }
+
+// Another loss than BPR must be better by this much.
+double clearly(std::size_t num_users) { return std::max(0.01, noise(num_users)); }
 
 // Of cosines: between 0.1 and 0.2, where all data sets that were tried have their best.
 constexpr double kCosineTemperature = 0.14;
@@ -105,7 +107,9 @@ class LossSearcher {
     if (!bpr) return choice;
     // Of a plan of vectors it is another model's, and BPR is not one of the losses.
     const bool tries_bpr = plan_.form() == StoredForm::kTable;
-    if (tries_bpr) note(choice, {LossOptions(), bpr->score});
+    LossOptions by_bpr;
+    by_bpr.rate = bpr->rate;
+    if (tries_bpr) note(choice, {by_bpr, bpr->score});
     const std::uint64_t length = bpr->is_short ? usual_length_ : whole();
     const bool wide = row_stride(plan_.width() * backbone_.tables) > kWide;
     const bool halves = length == whole() && (wide || length > kLong);
@@ -118,7 +122,7 @@ class LossSearcher {
       choice.length = length;
       return choice;
     }
-    choice.loss = LossOptions();
+    choice.loss = by_bpr;
     choice.length = bpr->length;
     if (!bpr->is_short) try_whole_length(bpr->score, choice);
     return choice;
@@ -175,13 +179,12 @@ class LossSearcher {
 
   // Where BPR does not overfit in half the schedule, the whole of it may be better still, or not.
   void try_whole_length(double score, LossChoice& choice) {
-    const LossOptions bpr;
-    const std::vector<LossTrial> tried = try_side_by_side(whole(), std::span(&bpr, 1));
+    const std::vector<LossTrial> tried = try_side_by_side(whole(), std::span(&choice.loss, 1));
     if (tried.empty()) {
       choice.stopped = true;
       return;
     }
-    if (tried[0].score > score) choice.length = whole();
+    if (tried[0].score > (1 + noise(context_.split.num_users())) * score) choice.length = whole();
   }
 
   void note(LossChoice& choice, const LossTrial& trial) {

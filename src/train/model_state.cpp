@@ -61,7 +61,7 @@ ModelInTraining::ModelInTraining(const Graph& graph, const ModelParameters& tabl
   if (!table_.weights.defined()) return;
   weights_ = weights_as_table(table_.weights);
   weights_adam_.emplace(weights_, schedule.adam, schedule.max_steps, [&](std::uint64_t step) {
-    return schedule.weights_rate * schedule.rate_after(step);
+    return options.losses[0].rate * schedule.weights_rate * schedule.rate_after(step);
   });
 }
 

@@ -165,8 +165,9 @@ class Retraining {
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
     result_.interrupted = best->stopped;
-    set_final_length();
     result_.loss = losses[result_.chosen];
+    result_.loss.rate *= best->best_rate;
+    set_final_length();
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
@@ -225,7 +226,7 @@ class Retraining {
     result_.interrupted = result_.interrupted || choice.stopped;
     result_.final_length = choice.length;
     if (choice.loss.kind == LossKind::kBpr && !choice.stopped) {
-      result_.final_length = length_by_bpr_of_final(choice.length, split.counts().train, plan);
+      set_final_by_bpr(choice.length, split.counts().train, plan);
     }
     result_.train_seconds += watch.seconds();
     if (context_.hooks.log) {
@@ -234,38 +235,39 @@ class Retraining {
     }
   }
 
-  // Steps of a final training by BPR, for which `length` was best on `count` interactions, by a
-  // third of validation. Where data are few, all of validation tells it better.
-  std::uint64_t length_by_bpr_of_final(std::uint64_t length, std::uint64_t count,
-                                       const SizePlan& plan) {
-    if (length < whole_length() / 2) {
+  // Length and rate of a final training by BPR, for which `length` was best on `count`
+  // interactions, by a third of validation. Where data are few, all of validation tells it better.
+  void set_final_by_bpr(std::uint64_t length, std::uint64_t count, const SizePlan& plan) {
+    set_final(length, count);
+    if (length < whole_length() / 2 || result_.loss.rate < 1) {
       TrainingHooks hooks = context_.hooks;
       hooks.save = nullptr;
       hooks.progress = nullptr;  // it is soon done
       const std::optional<LengthByBpr> on_train = length_by_bpr(
           {context_.split, context_.graph, context_.model, context_.schedule, hooks}, plan);
       if (on_train) {
-        return final_length(on_train->length,
-                            interactions_of(context_.split, TrainingPart::kTrain));
+        result_.loss.rate = on_train->rate;
+        set_final(on_train->length, interactions_of(context_.split, TrainingPart::kTrain));
+      } else {
+        result_.interrupted = true;
       }
-      result_.interrupted = true;
     }
-    return final_length(length, count);
   }
 
   // As many passes over the data, or steps, as were best for the chosen plan on train.
   void set_final_length() {
-    result_.final_length =
-        final_length(result_.best_length, interactions_of(context_.split, TrainingPart::kTrain));
+    set_final(result_.best_length, interactions_of(context_.split, TrainingPart::kTrain));
   }
 
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
-  // Steps of the final training, where `length` steps on `count` interactions were best.
-  std::uint64_t final_length(std::uint64_t length, std::uint64_t count) const {
-    return context_.schedule
-        .final_schedule(length, count, interactions_of(context_.split, final_part_))
-        .max_steps;
+  // Steps and rate of the final training, where `length` steps on `count` interactions with the
+  // rate of result_.loss were best.
+  void set_final(std::uint64_t length, std::uint64_t count) {
+    const Schedule schedule = context_.schedule.final_schedule(
+        length, result_.loss.rate, count, interactions_of(context_.split, final_part_));
+    result_.final_length = schedule.max_steps;
+    result_.loss.rate = schedule.learning_rate / context_.schedule.learning_rate;
   }
 
   // The final training, from its own state if there is one, and its measurement on test.

@@ -49,9 +49,10 @@ struct Schedule {
   // The same schedule with another number of steps; a linear decay ends with the last of them.
   Schedule of_length(std::uint64_t steps) const;
 
-  // The schedule of the final training on `final_count` interactions, where `best_length` steps on
-  // `train_count` interactions were best.
-  Schedule final_schedule(std::uint64_t best_length, std::uint64_t train_count,
+  // The schedule of the final training on `final_count` interactions, where `best_length` steps
+  // with `best_rate` times the rate were best on `train_count` interactions. A rate below the
+  // schedule's makes up for steps above max_steps.
+  Schedule final_schedule(std::uint64_t best_length, double best_rate, std::uint64_t train_count,
                           std::uint64_t final_count) const;
 
   // Entries of a step on a graph in which `num_users` users have interactions.

@@ -319,10 +319,10 @@ std::vector<TrainingResult> make_steps(const TrainingContext& context,
 
 std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
                                                  std::span<const SizePlan> plans,
-                                                 const Checkpoint* state) {
+                                                 const Checkpoint* state, Rates rates) {
   return with_memory_check(context, plans, [&] {
     if (!context.schedule.linear) return converge(context, plans, state);
-    const LengthTrials trials = {
+    LengthTrials trials = {
         plans.size(),
         [&](std::span<const std::size_t> indices, const Schedule& schedule,
             const TrainingHooks& hooks, const Checkpoint* trial_state) {
@@ -345,6 +345,13 @@ std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
         [&](std::size_t index) {
           return initial_parameters(context.model, context.graph, plans.subspan(index, 1));
         }};
+    // The temperature of a softmax does what the rate does, and is chosen (train/loss_choice.h).
+    trials.lower_rates =
+        rates == Rates::kAny &&
+        std::ranges::all_of(context.model.losses_of(plans.size()),
+                            [](const LossOptions& loss) { return loss.kind == LossKind::kBpr; });
+    trials.lower_rates_of_whole_length =
+        trials.lower_rates && find_backbone(context.model.backbone).fast.lower_rates;
     return train_with_best_length(trials, context.schedule, context.hooks, state);
   });
 }

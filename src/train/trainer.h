@@ -31,8 +31,10 @@ struct TrainingResult {
   // The steps that a training of this plan should have: those made when validation was best, or,
   // with a linear decay, the length of the whole schedule that was best at its end.
   std::uint64_t best_length = 0;
+  double best_rate = 1;   // and its learning rate, as a multiple of the schedule's
   Metrics validation;     // of these weights; zero for a training of fixed steps
   bool overfits = false;  // validation fell clearly on the way
+  bool few_data = false;  // with a linear decay: less than the whole length was better, at its rate
   bool stopped = false;   // by the hook
   // Of the training of these weights. A training of fixed steps has the loss alone: at about
   // kLossPoints steps where hooks.save keeps the training, else at the last one.
@@ -44,11 +46,14 @@ struct TrainingResult {
 // Trains plans side by side; each result is as if the plan had been trained alone, up to rounding.
 // Without a linear decay until validation no longer improves for any of them (Schedule::patience),
 // and the best weights are kept. A linear decay always runs to its end; where validation falls on
-// the way (small data), shorter schedules are tried too (train/training_length.h). `state`, if not
-// null, is a checkpoint of this very training to resume from.
+// the way (small data), shorter schedules are tried too and, for models that are trained by BPR,
+// lower rates, unless `rates` is kUsual (train/training_length.h). `state`, if not null, is a
+// checkpoint of this very training to resume from.
+enum class Rates { kUsual, kAny };
 std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
                                                  std::span<const SizePlan> plans,
-                                                 const Checkpoint* state = nullptr);
+                                                 const Checkpoint* state = nullptr,
+                                                 Rates rates = Rates::kAny);
 
 // Trains plans side by side for all steps of the schedule and keeps the last weights; validation is
 // not measured.

@@ -11,13 +11,24 @@
 namespace bet {
 namespace {
 
-// Lengths in the order in which they are tried, as parts of the schedule's: the whole, two that
-// show whether less may be better, and, for plans where it may, the others.
+// A training, by the schedule's length over `part` and its rate over `slower`.
+struct Trial {
+  std::uint64_t part = 1;
+  std::uint64_t slower = 1;
+};
+
+// Parts in the order in which they are tried at the schedule's own rate: the whole, two that show
+// whether less may be better, and, for plans where it may, the others. At a lower rate a plan has
+// the part that was best at twice that rate, and twice its length.
 constexpr std::array<std::uint64_t, 6> kParts = {1, 8, 32, 2, 4, 16};
 constexpr std::size_t kForAll = 3;
 
-// A shorter schedule must be better by this much: less is noise, and the final training, on more
-// data, gains from more steps.
+// The rate is halved this often at most. Small data have their best at 1/32 (MF).
+constexpr std::size_t kHalvings = 6;
+constexpr std::size_t kRounds = kParts.size() * (1 + kHalvings);
+
+// A shorter schedule than the whole must be better by this much: less is noise, and the final
+// training, on more data, gains from more steps.
 constexpr double kClearly = 0.01;
 
 class LengthSearch {
@@ -27,16 +38,23 @@ class LengthSearch {
         schedule_(schedule),
         hooks_(hooks),
         best_(trials.num_plans),
+        best_trials_(trials.num_plans),
+        usual_parts_(trials.num_plans, 1),
+        parts_before_(trials.num_plans, 0),
         open_(trials.num_plans) {
     std::iota(open_.begin(), open_.end(), 0);
   }
 
   std::vector<TrainingResult> run(const Checkpoint* state) {
     if (state != nullptr) restore(*state);
-    while (!open_.empty() && !stopped_ && round_ < kParts.size()) {
-      if (length() > 0) take(trials_.train(open_, schedule_of_round(), round_hooks(), state));
+    while (!stopped_ && round_ < kRounds) {
+      if (!open_.empty() && length() > 0) {
+        take(trials_.train(open_, schedule_of_round(), round_hooks(), state));
+      }
       state = nullptr;  // the next training begins anew
-      if (++round_ == kForAll) close_plans_of_full_length();
+      ++round_;
+      if (round_ == kForAll) close_plans_of_full_length();
+      if (round_ >= kParts.size()) open_plans_of_lower_rate();
     }
     std::vector<TrainingResult> results;
     for (std::optional<TrainingResult>& best : best_) {
@@ -48,10 +66,15 @@ class LengthSearch {
   }
 
  private:
-  std::uint64_t length() const { return schedule_.max_steps / kParts[round_]; }
+  Trial trial() const {
+    return {kParts[round_ % kParts.size()], std::uint64_t{1} << (round_ / kParts.size())};
+  }
+
+  std::uint64_t length() const { return schedule_.max_steps / trial().part; }
 
   Schedule schedule_of_round() const {
     Schedule schedule = schedule_.of_length(length());
+    schedule.learning_rate /= static_cast<double>(trial().slower);
     if (round_ > 0) schedule.measure_steps = length();  // only the end counts
     return schedule;
   }
@@ -65,25 +88,60 @@ class LengthSearch {
         best = std::move(trained[i]);
         continue;
       }
-      // A shorter training that was stopped has no end to compare.
-      const double margin = is_full_length(*best) ? 1 + kClearly : 1;
-      if (stopped_ || trained[i].validation.score() <= margin * best->validation.score()) continue;
+      // A training after the first that was stopped has no end to compare.
+      const std::size_t plan = open_[i];
+      if (stopped_ || trained[i].validation.score() <= margin(plan) * best->validation.score()) {
+        continue;
+      }
       trained[i].overfits = best->overfits;
       best = std::move(trained[i]);
+      best_trials_[plan] = trial();
+      if (trial().slower == 1) usual_parts_[plan] = trial().part;
+      note_trial(plan);
     }
   }
 
-  bool is_full_length(const TrainingResult& result) const {
-    return result.best_length == schedule_.max_steps;
+  // By which a training of this round must be better than the best before it.
+  double margin(std::size_t plan) const {
+    return trial().slower == 1 && !has_few_data(plan) ? 1 + kClearly : 1;
+  }
+
+  bool has_few_data(std::size_t plan) const { return usual_parts_[plan] > 1; }
+
+  void note_trial(std::size_t plan) {
+    best_[plan]->best_rate = 1 / static_cast<double>(best_trials_[plan].slower);
+    best_[plan]->few_data = has_few_data(plan);
   }
 
   void close_plans_of_full_length() {
-    std::erase_if(open_, [&](std::size_t plan) {
-      return is_full_length(*best_[plan]) && !best_[plan]->overfits;
-    });
+    std::erase_if(open_,
+                  [&](std::size_t plan) { return !has_few_data(plan) && !best_[plan]->overfits; });
     if (hooks_.log && !open_.empty()) {
       hooks_.log("shorter schedules may be better for " + std::to_string(open_.size()) + " of " +
                  std::to_string(best_.size()) + " plans: more of them are tried");
+    }
+  }
+
+  // Whether a plan whose best is of twice this round's rate is tried at this one.
+  bool continues(std::size_t plan) const {
+    const bool allowed =
+        has_few_data(plan) ? trials_.lower_rates : trials_.lower_rates_of_whole_length;
+    return allowed && 2 * best_trials_[plan].slower == trial().slower;
+  }
+
+  void open_plans_of_lower_rate() {
+    open_.clear();
+    if (round_ == kRounds) return;
+    const std::uint64_t part = trial().part;
+    for (std::size_t plan = 0; plan < best_.size(); ++plan) {
+      std::uint64_t& before = parts_before_[plan];
+      if (round_ % kParts.size() == 0) before = continues(plan) ? best_trials_[plan].part : 0;
+      if (before == part || before == 2 * part) open_.push_back(plan);
+    }
+    if (hooks_.log && !open_.empty()) {
+      hooks_.log("1/" + std::to_string(trial().slower) + " of the rate is tried for " +
+                 std::to_string(open_.size()) + " of " + std::to_string(best_.size()) +
+                 " plans, in " + std::to_string(length()) + " steps");
     }
   }
 
@@ -106,13 +164,14 @@ class LengthSearch {
     return hooks;
   }
 
-  // The total of all rounds; more rounds may be added after the first kForAll.
+  // The total of all rounds, as far as it is known: more lengths may be added after the first
+  // kForAll, and lower rates.
   std::uint64_t expected_steps() const {
-    std::uint64_t total = 0;
+    std::uint64_t total = trials_.lower_rates_of_whole_length ? schedule_.max_steps : 0;
     for (std::size_t round = 0; round < (round_ < kForAll ? kForAll : kParts.size()); ++round) {
       total += schedule_.max_steps / kParts[round];
     }
-    return total;
+    return round_ < kParts.size() ? total : std::max(total, steps_ + length());
   }
 
   static std::string name_of(std::size_t plan) { return "length " + std::to_string(plan); }
@@ -127,6 +186,10 @@ class LengthSearch {
       const TrainingResult& best = *best_[plan];
       save_parameters(checkpoint, name, best.table);
       checkpoint.numbers[name + " best"] = static_cast<double>(best.best_length);
+      checkpoint.numbers[name + " usual part"] = static_cast<double>(usual_parts_[plan]);
+      checkpoint.numbers[name + " part before"] = static_cast<double>(parts_before_[plan]);
+      checkpoint.numbers[name + " part"] = static_cast<double>(best_trials_[plan].part);
+      checkpoint.numbers[name + " slower"] = static_cast<double>(best_trials_[plan].slower);
       checkpoint.numbers[name + " overfits"] = best.overfits ? 1 : 0;
       save_metrics(checkpoint, name, best.validation);
       save_curve(checkpoint, name, best.history);
@@ -146,19 +209,39 @@ class LengthSearch {
       best.table = trials_.table_of(plan);
       load_parameters(checkpoint, name, best.table);
       best.best_length = static_cast<std::uint64_t>(checkpoint.number(name + " best"));
+      restore_trial(checkpoint, plan);
       best.overfits = checkpoint.number(name + " overfits") != 0;
       best.validation = read_metrics(checkpoint, name);
       best.history = read_curve(checkpoint, name);
     }
   }
 
+  void restore_trial(const Checkpoint& checkpoint, std::size_t plan) {
+    const auto number = [&](const char* what) {
+      return static_cast<std::uint64_t>(checkpoint.number(name_of(plan) + what));
+    };
+    if (checkpoint.numbers.contains(name_of(plan) + " part")) {
+      usual_parts_[plan] = number(" usual part");
+      parts_before_[plan] = number(" part before");
+      best_trials_[plan] = {number(" part"), number(" slower")};
+    } else {  // of an earlier version, which knew lengths alone
+      usual_parts_[plan] =
+          schedule_.max_steps / std::max<std::uint64_t>(1, best_[plan]->best_length);
+      best_trials_[plan].part = usual_parts_[plan];
+    }
+    note_trial(plan);
+  }
+
   const LengthTrials& trials_;
   const Schedule& schedule_;
   const TrainingHooks& hooks_;
-  std::size_t round_ = 0;                            // of kParts: the training in progress
+  std::size_t round_ = 0;                            // of kRounds: the training in progress
   std::uint64_t steps_ = 0;                          // of the trainings before it
   std::vector<std::optional<TrainingResult>> best_;  // by plan, of those trainings
-  std::vector<std::size_t> open_;                    // plans of the training in progress
+  std::vector<Trial> best_trials_;                   // by plan: how it was trained
+  std::vector<std::uint64_t> usual_parts_;           // by plan: the best at the schedule's own rate
+  std::vector<std::uint64_t> parts_before_;  // by plan: the best at twice the rate; 0: not tried
+  std::vector<std::size_t> open_;            // plans of the training in progress
   bool stopped_ = false;
 };
 

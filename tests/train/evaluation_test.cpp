@@ -193,10 +193,15 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   EXPECT_TRUE(fast.evaluates_at(fast.max_steps));
   EXPECT_FALSE(fast.evaluates_at(1));
   EXPECT_TRUE(fast.evaluates_at(25));  // 1/16 of 400
-  EXPECT_EQ(paper.final_schedule(100, 2000, 3000).max_steps, 100U);
-  EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 2000, 3000).max_steps, fast.max_steps);
+  EXPECT_EQ(paper.final_schedule(100, 1, 2000, 3000).max_steps, 100U);
+  EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 1, 2000, 3000).max_steps, fast.max_steps);
+  // A rate below the usual makes up for steps that the schedule has not got.
+  EXPECT_DOUBLE_EQ(fast.final_schedule(fast.max_steps, 0.25, 2000, 3000).learning_rate,
+                   0.375 * fast.learning_rate);
+  EXPECT_DOUBLE_EQ(fast.final_schedule(100, 0.25, 2000, 3000).learning_rate,
+                   0.25 * fast.learning_rate);
   // A shorter schedule is no cut-off one: its rate begins as high and falls to zero, too.
-  const Schedule shorter = fast.final_schedule(100, 2000, 3000);
+  const Schedule shorter = fast.final_schedule(100, 1, 2000, 3000);
   EXPECT_EQ(shorter.max_steps, 150U);
   EXPECT_DOUBLE_EQ(shorter.rate_after(0), fast.learning_rate);
   EXPECT_DOUBLE_EQ(shorter.rate_after(150), 0);

@@ -274,9 +274,13 @@ TEST(Trainer, ALinearDecayIsNeverCutShort) {
             lines.end());
   ASSERT_TRUE(result.overfits);
   ASSERT_LT(result.best_length, schedule.max_steps);
-  EXPECT_EQ(result.steps, 320U + 40 + 10 + 160 + 80 + 20) << "every length was tried";
-  // What is kept is the end of a whole schedule of that length.
-  const TrainingResult again = train(graph, plan, {}, schedule, result.best_length);
+  EXPECT_GT(result.steps, 320U + 40 + 10 + 160 + 80 + 20) << "every length, and a lower rate";
+  EXPECT_LT(result.best_rate, 1);
+  EXPECT_TRUE(result.few_data);
+  // What is kept is the end of a whole schedule of that length, at that rate.
+  Schedule at_rate = schedule;
+  at_rate.learning_rate *= result.best_rate;
+  const TrainingResult again = train(graph, plan, {}, at_rate, result.best_length);
   EXPECT_TRUE(torch::equal(again.table.values, result.table.values));
   const Metrics measured = evaluate(propagate(again.table.values, graph), again.table.models[0],
                                     split, HeldOut::kValidation, graph);
@@ -312,12 +316,15 @@ TEST(Retraining, FinalTrainingHasTheBestPassesWhereTheScheduleSaysSo) {
   options.schedule.final_by_passes = true;
   const RetrainingResult result = retrain_plan(split, plan, options, {}, {folder.path(), "x"});
   const Split::Counts counts = split.counts();
-  ASSERT_LT(2 * result.best_length, options.schedule.max_steps);
+  ASSERT_LT(result.final_steps, options.schedule.max_steps);
+  ASSERT_LT(result.loss.rate, 1);
   EXPECT_NEAR(static_cast<double>(result.final_steps) / static_cast<double>(result.best_length),
               1 + static_cast<double>(counts.validation) / static_cast<double>(counts.train), 0.05);
-  // Its decay ends with its last step.
+  // Its decay ends with its last step, and begins at the rate that was best.
+  Schedule at_rate = options.schedule;
+  at_rate.learning_rate *= result.loss.rate;
   const TrainingResult expected = train(make_graph(split, TrainingPart::kTrainAndValidation), plan,
-                                        options.model, options.schedule, result.final_steps);
+                                        options.model, at_rate, result.final_steps);
   EXPECT_TRUE(torch::equal(result.table.values, expected.table.values));
 }
 

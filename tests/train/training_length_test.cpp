@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <map>
 
 #include "base/error.h"
@@ -30,10 +31,15 @@ struct MadeUpTrainings {
   MadeUpTrainings(std::vector<std::map<std::uint64_t, double>> of_lengths, std::vector<bool> fell)
       : scores(std::move(of_lengths)), overfit(std::move(fell)) {}
 
-  std::vector<std::map<std::uint64_t, double>> scores;                    // by plan: of each length
-  std::vector<bool> overfit;                                              // by plan
+  std::vector<std::map<std::uint64_t, double>> scores;  // by plan: of each length
+  std::vector<bool> overfit;                            // by plan
+  // By plan: of lengths at a lower rate, by how many times lower it is.
+  std::vector<std::map<std::pair<std::uint64_t, std::uint64_t>, double>> slower_scores;
+  bool whole_length_too = false;  // lower rates also where the whole schedule is best
   std::vector<std::pair<std::uint64_t, std::vector<std::size_t>>> asked;  // lengths and plans
+  std::vector<std::uint64_t> rates;                                       // of those, 1/..
   std::uint64_t killed_at = 0;                                            // length; 0: none
+  std::uint64_t killed_slower = 1;                                        // and rate
   std::uint64_t stopped_at = 0;
   std::uint64_t resumed_at = 0;
 
@@ -42,7 +48,8 @@ struct MadeUpTrainings {
             [this](std::span<const std::size_t> plans, const Schedule& schedule,
                    const TrainingHooks& hooks,
                    const Checkpoint* state) { return train(plans, schedule, hooks, state); },
-            [](std::size_t plan) { return table_of(plan); }};
+            [](std::size_t plan) { return table_of(plan); }, !slower_scores.empty(),
+            whole_length_too};
   }
 
   std::vector<TrainingResult> run(const TrainingHooks& hooks = {},
@@ -54,19 +61,23 @@ struct MadeUpTrainings {
   std::vector<TrainingResult> train(std::span<const std::size_t> plans, const Schedule& schedule,
                                     const TrainingHooks& hooks, const Checkpoint* state) {
     const std::uint64_t length = schedule.max_steps;
+    const auto slower = static_cast<std::uint64_t>(
+        std::lround(of_320_steps().learning_rate / schedule.learning_rate));
     EXPECT_TRUE(schedule.evaluates_at(length));
     asked.emplace_back(length, std::vector<std::size_t>(plans.begin(), plans.end()));
+    rates.push_back(slower);
     if (state != nullptr) resumed_at = length;
     if (hooks.save) hooks.save({});
-    if (length == killed_at) throw Error("killed");
+    if (length == killed_at && slower == killed_slower) throw Error("killed");
     std::vector<TrainingResult> results;
     for (const std::size_t plan : plans) {
       TrainingResult& result = results.emplace_back();
       result.table = table_of(plan, static_cast<double>(length));
       result.steps = length;
       result.best_length = length;
-      result.validation.recall = result.validation.ndcg = {
-          scores[plan].at(length), scores[plan].at(length), scores[plan].at(length)};
+      const double score =
+          slower == 1 ? scores[plan].at(length) : slower_scores[plan].at({length, slower});
+      result.validation.recall = result.validation.ndcg = {score, score, score};
       result.overfits = overfit[plan];
       result.stopped = length == stopped_at;
     }
@@ -129,6 +140,71 @@ TEST(TrainingLength, ResumesFromAnyTrainingToTheSameResult) {
     EXPECT_EQ(resumes.resumed_at, killed_at);
     EXPECT_EQ(resumes.asked[0], dies.asked.back());
     EXPECT_EQ(resumes.asked.size() + dies.asked.size(), 7U) << "nothing is trained twice";
+  }
+}
+
+// At lower rates: the first, of few data, is better in half the rate over twice the length, and
+// again; the second, of the whole length, in a quarter of the rate; the third never.
+MadeUpTrainings at_lower_rates() {
+  MadeUpTrainings made_up({kScores[2], kScores[0], kScores[0]}, {false, false, false});
+  made_up.whole_length_too = true;
+  made_up.slower_scores = {
+      {{{80, 2}, 0.59}, {{160, 2}, 0.62}, {{160, 4}, 0.61}, {{320, 4}, 0.64}, {{320, 8}, 0.6}},
+      {{{320, 2}, 0.51}, {{320, 4}, 0.52}, {{320, 8}, 0.515}},
+      {{{320, 2}, 0.5}}};
+  return made_up;
+}
+
+void expect_lower_rates(const std::vector<TrainingResult>& results) {
+  const std::vector<double> rates = {0.25, 0.25, 1};
+  const std::vector<double> scores = {0.64, 0.52, 0.5};
+  for (std::size_t plan = 0; plan < rates.size(); ++plan) {
+    SCOPED_TRACE(plan);
+    EXPECT_EQ(results[plan].best_length, 320U);
+    EXPECT_EQ(results[plan].best_rate, rates[plan]);
+    EXPECT_EQ(results[plan].validation.score(), scores[plan]);
+    EXPECT_EQ(results[plan].few_data, plan == 0);
+  }
+}
+
+TEST(TrainingLength, HalvesTheRateAsLongAsThatIsBetter) {
+  MadeUpTrainings made_up = at_lower_rates();
+  expect_lower_rates(made_up.run());
+  const std::vector<std::pair<std::uint64_t, std::vector<std::size_t>>> expected = {
+      {320, {0, 1, 2}}, {40, {0, 1, 2}}, {10, {0, 1, 2}}, {160, {0}},    {80, {0}},  {20, {0}},
+      {320, {1, 2}},    {160, {0}},      {80, {0}},       {320, {0, 1}}, {160, {0}}, {320, {0, 1}}};
+  EXPECT_EQ(made_up.asked, expected);
+  EXPECT_EQ(made_up.rates, (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 2, 2, 2, 4, 4, 8}));
+}
+
+TEST(TrainingLength, LowerRatesOfTheWholeLengthAreNotTriedUnlessAllowed) {
+  MadeUpTrainings made_up = at_lower_rates();
+  made_up.whole_length_too = false;
+  const std::vector<TrainingResult> results = made_up.run();
+  EXPECT_EQ(results[0].best_rate, 0.25);
+  EXPECT_EQ(results[1].best_rate, 1);
+}
+
+TEST(TrainingLength, ResumesALowerRateToTheSameResult) {
+  for (const auto& [length, slower] : {std::pair<std::uint64_t, std::uint64_t>{20, 1},
+                                       {320, 2},
+                                       {160, 2},
+                                       {80, 2},
+                                       {320, 4},
+                                       {160, 4},
+                                       {320, 8}}) {
+    SCOPED_TRACE(std::to_string(length) + " steps, 1/" + std::to_string(slower));
+    Checkpoint state;
+    TrainingHooks hooks;
+    hooks.save = [&](const Checkpoint& checkpoint) { state = checkpoint; };
+    MadeUpTrainings dies = at_lower_rates();
+    dies.killed_at = length;
+    dies.killed_slower = slower;
+    EXPECT_THROW(dies.run(hooks), Error);
+    MadeUpTrainings resumes = at_lower_rates();
+    expect_lower_rates(resumes.run({}, &state));
+    EXPECT_EQ(resumes.asked[0], dies.asked.back());
+    EXPECT_EQ(resumes.asked.size() + dies.asked.size(), 13U) << "nothing is trained twice";
   }
 }
 
