@@ -71,8 +71,8 @@ def run_one(bet, source, key, device):
 
 def run(bet, folder, out, group, device="cpu", jobs="1"):
     done = {tuple(line[name] for name in KEY) for line in read(out)}
-    keys = [(data, backbone, method, seed) for seed in SEEDS for backbone in BACKBONES
-            for method in METHODS for data in GROUPS[group]]
+    keys = [(data, backbone, method, seed) for method in METHODS for seed in SEEDS
+            for backbone in BACKBONES for data in GROUPS[group]]
     lock = threading.Lock()
     with tempfile.TemporaryDirectory() as work:
         paths = {name: source(bet, folder, work, name) for name in GROUPS[group]}

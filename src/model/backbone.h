@@ -106,9 +106,9 @@ struct FastTraining {
   // (docs/studies/bits.md). 1: there is none.
   double quantised_rate = 1;
   double weights_rate = 1;  // of dense weights, as a multiple of it
-  // Whether lower rates are tried also where the whole schedule is best
-  // (train/training_length.h).
-  bool lower_rates = false;
+  // 1/.. of the rate, tried also where the whole schedule is best (train/training_length.h); 1:
+  // none. Small data are best at about that rate, from which lower ones can be found by descent.
+  std::uint64_t far_rate = 1;
   float beta1 = 0.5F;
   float beta2 = 0.8F;
   std::uint64_t max_steps = 400;

@@ -34,6 +34,6 @@ std::unique_ptr<Backbone> make(const ModelOptions& options, const Graph& /*graph
 extern const BackboneKind kMf;
 const BackboneKind kMf = {
     backbone_traits(BackboneId::kMf),
-    {.sums_columns = true, .fast = {.lower_rates = true, .temperature = 6}, .make = make}};
+    {.sums_columns = true, .fast = {.far_rate = 32, .temperature = 6}, .make = make}};
 
 }  // namespace bet

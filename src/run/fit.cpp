@@ -272,7 +272,8 @@ class FitRun {
       widest = std::max<double>(widest, plan.width());
     }
     // A full-size model tells how long trainings are by the same schedule only.
-    const bool same_schedule = options_.loss != LossSetting::kAuto;
+    const bool same_schedule = options_.loss != LossSetting::kAuto &&
+                               training_.schedule.max_steps == retraining_.schedule.max_steps;
     set_training_work(tracker.progress(), columns, widest, retraining_.schedule,
                       full_ && same_schedule ? &*full_ : nullptr);
     const RetrainingResult result = retrain_plans(

@@ -98,10 +98,10 @@ void set_precision(FitOptions& options) {
             " and for a budget of parameters, where vectors are rounded after training");
 }
 
-// With --loss auto: negatives of a pool, and steps of a training but with --effort quick, at least
-// (docs/studies/loss.md).
+// With --loss auto: negatives of a pool, at least (docs/studies/loss.md).
 constexpr std::uint32_t kAutoPool = 128;
-constexpr std::uint64_t kAutoSteps = 800;
+// Steps of a falling rate but with --effort quick, at least (docs/studies/schedule_length.md).
+constexpr std::uint64_t kLongSteps = 800;
 
 void set_schedule(FitOptions& options) {
   if (options.schedule.empty()) options.schedule = kSchedule;
@@ -117,9 +117,9 @@ void set_schedule(FitOptions& options) {
   if (options.loss == LossSetting::kAuto && (!schedule.linear || *options.negatives == 1)) {
     options.loss = LossSetting::kBpr;
   }
-  const bool longer = options.loss == LossSetting::kAuto && options.effort != Effort::kQuick;
+  const bool longer = schedule.linear && options.effort != Effort::kQuick;
   options.max_steps =
-      options.max_steps.value_or(std::max(schedule.max_steps, longer ? kAutoSteps : 0));
+      options.max_steps.value_or(std::max(schedule.max_steps, longer ? kLongSteps : 0));
   options.measure_steps = options.measure_steps.value_or(schedule.measure_steps);
   if (!schedule.linear) options.patience = options.patience.value_or(patience_of(options.effort));
   if (schedule.batch_size > 0) {
@@ -193,8 +193,7 @@ RetrainingOptions retraining_options(const FitOptions& resolved) {
 }
 
 FitOptions search_options(FitOptions resolved) {
-  if (resolved.loss != LossSetting::kAuto) return resolved;
-  resolved.loss = LossSetting::kBpr;
+  if (resolved.loss == LossSetting::kAuto) resolved.loss = LossSetting::kBpr;
   resolved.max_steps = std::min(resolved.max_steps.value(),
                                 named_schedule(resolved.schedule, resolved.backbone).max_steps);
   return resolved;

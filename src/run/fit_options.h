@@ -73,8 +73,8 @@ FitOptions with_defaults(FitOptions options);
 
 // The part of resolved options that retraining needs, on the CPU: the device is the caller's.
 RetrainingOptions retraining_options(const FitOptions& resolved);
-// The options as they are for what comes before retraining: the same but for --loss auto, where
-// that is BPR, so that all budgets share a pretrained model.
+// The options as they are for what comes before retraining: BPR in place of --loss auto, so that
+// all budgets share a pretrained model, and no more steps than the schedule's own.
 FitOptions search_options(FitOptions resolved);
 
 // The options with the loss that was chosen.

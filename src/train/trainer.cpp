@@ -350,8 +350,7 @@ std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
         rates == Rates::kAny &&
         std::ranges::all_of(context.model.losses_of(plans.size()),
                             [](const LossOptions& loss) { return loss.kind == LossKind::kBpr; });
-    trials.lower_rates_of_whole_length =
-        trials.lower_rates && find_backbone(context.model.backbone).fast.lower_rates;
+    trials.far_rate = find_backbone(context.model.backbone).fast.far_rate;
     return train_with_best_length(trials, context.schedule, context.hooks, state);
   });
 }

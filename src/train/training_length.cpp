@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "train/parameter_state.h"
 
 namespace bet {
@@ -18,14 +20,24 @@ struct Trial {
 };
 
 // Parts in the order in which they are tried at the schedule's own rate: the whole, two that show
-// whether less may be better, and, for plans where it may, the others. At a lower rate a plan has
-// the part that was best at twice that rate, and twice its length.
+// whether less may be better, and, for plans where it may, the others.
 constexpr std::array<std::uint64_t, 6> kParts = {1, 8, 32, 2, 4, 16};
 constexpr std::size_t kForAll = 3;
+constexpr std::uint64_t kSlowest = 64;
 
-// The rate is halved this often at most. Small data have their best at 1/32 (MF).
-constexpr std::size_t kHalvings = 6;
-constexpr std::size_t kRounds = kParts.size() * (1 + kHalvings);
+// All trainings there may be, in their order: lengths at the schedule's own rate; for plans that
+// have few data, lower and lower rates at all lengths; the whole length at 1/`far` of the rate and,
+// where that is best, at still lower rates, or at those between. far = 1: nothing of the last.
+std::vector<Trial> all_trials(std::uint64_t far) {
+  std::vector<Trial> trials;
+  for (std::uint64_t slower = 1; slower <= kSlowest; slower *= 2) {
+    for (const std::uint64_t part : kParts) trials.push_back({part, slower});
+  }
+  if (far == 1) return trials;
+  for (std::uint64_t slower = far; slower <= kSlowest; slower *= 2) trials.push_back({1, slower});
+  for (std::uint64_t slower = far / 2; slower > 1; slower /= 2) trials.push_back({1, slower});
+  return trials;
+}
 
 // A shorter schedule than the whole must be better by this much: less is noise, and the final
 // training, on more data, gains from more steps.
@@ -37,8 +49,10 @@ class LengthSearch {
       : trials_(trials),
         schedule_(schedule),
         hooks_(hooks),
+        rounds_(all_trials(trials.lower_rates ? trials.far_rate : 1)),
+        first_far_(kParts.size() * (1 + std::countr_zero(kSlowest))),
         best_(trials.num_plans),
-        best_trials_(trials.num_plans),
+        best_rounds_(trials.num_plans, 0),
         usual_parts_(trials.num_plans, 1),
         parts_before_(trials.num_plans, 0),
         open_(trials.num_plans) {
@@ -47,7 +61,7 @@ class LengthSearch {
 
   std::vector<TrainingResult> run(const Checkpoint* state) {
     if (state != nullptr) restore(*state);
-    while (!stopped_ && round_ < kRounds) {
+    while (!stopped_ && round_ < rounds_.size()) {
       if (!open_.empty() && length() > 0) {
         take(trials_.train(open_, schedule_of_round(), round_hooks(), state));
       }
@@ -66,9 +80,8 @@ class LengthSearch {
   }
 
  private:
-  Trial trial() const {
-    return {kParts[round_ % kParts.size()], std::uint64_t{1} << (round_ / kParts.size())};
-  }
+  const Trial& trial() const { return rounds_[round_]; }
+  const Trial& best_trial(std::size_t plan) const { return rounds_[best_rounds_[plan]]; }
 
   std::uint64_t length() const { return schedule_.max_steps / trial().part; }
 
@@ -95,7 +108,7 @@ class LengthSearch {
       }
       trained[i].overfits = best->overfits;
       best = std::move(trained[i]);
-      best_trials_[plan] = trial();
+      best_rounds_[plan] = round_;
       if (trial().slower == 1) usual_parts_[plan] = trial().part;
       note_trial(plan);
     }
@@ -109,7 +122,7 @@ class LengthSearch {
   bool has_few_data(std::size_t plan) const { return usual_parts_[plan] > 1; }
 
   void note_trial(std::size_t plan) {
-    best_[plan]->best_rate = 1 / static_cast<double>(best_trials_[plan].slower);
+    best_[plan]->best_rate = 1 / static_cast<double>(best_trial(plan).slower);
     best_[plan]->few_data = has_few_data(plan);
   }
 
@@ -122,21 +135,33 @@ class LengthSearch {
     }
   }
 
-  // Whether a plan whose best is of twice this round's rate is tried at this one.
-  bool continues(std::size_t plan) const {
-    const bool allowed =
-        has_few_data(plan) ? trials_.lower_rates : trials_.lower_rates_of_whole_length;
-    return allowed && 2 * best_trials_[plan].slower == trial().slower;
+  // Whether a plan that has few data, and whose best before this rate was of the length over
+  // `before` at twice of it, is tried now: half the rate needs about twice the length.
+  bool continues(std::uint64_t before) const {
+    const std::uint64_t part = trial().part;
+    return before > 0 && (part == before || 2 * part == before || part == 2 * before);
+  }
+
+  // Whether the whole length is tried for a plan at this round's rate.
+  bool is_far(std::size_t plan) const {
+    const std::uint64_t best = best_trial(plan).slower;
+    const std::uint64_t slower = trial().slower;
+    if (slower == trials_.far_rate) return !has_few_data(plan) || 2 * best < slower;
+    const std::uint64_t neighbour = slower > trials_.far_rate ? slower / 2 : slower * 2;
+    return best_rounds_[plan] >= first_far_ && best == neighbour;
   }
 
   void open_plans_of_lower_rate() {
     open_.clear();
-    if (round_ == kRounds) return;
-    const std::uint64_t part = trial().part;
+    if (round_ == rounds_.size() || !trials_.lower_rates) return;
     for (std::size_t plan = 0; plan < best_.size(); ++plan) {
       std::uint64_t& before = parts_before_[plan];
-      if (round_ % kParts.size() == 0) before = continues(plan) ? best_trials_[plan].part : 0;
-      if (before == part || before == 2 * part) open_.push_back(plan);
+      const Trial& best = best_trial(plan);
+      if (round_ % kParts.size() == 0 && round_ < first_far_) {
+        const bool halves = has_few_data(plan) && 2 * best.slower == trial().slower;
+        before = halves ? best.part : 0;
+      }
+      if (round_ < first_far_ ? continues(before) : is_far(plan)) open_.push_back(plan);
     }
     if (hooks_.log && !open_.empty()) {
       hooks_.log("1/" + std::to_string(trial().slower) + " of the rate is tried for " +
@@ -167,7 +192,7 @@ class LengthSearch {
   // The total of all rounds, as far as it is known: more lengths may be added after the first
   // kForAll, and lower rates.
   std::uint64_t expected_steps() const {
-    std::uint64_t total = trials_.lower_rates_of_whole_length ? schedule_.max_steps : 0;
+    std::uint64_t total = trials_.lower_rates && trials_.far_rate > 1 ? schedule_.max_steps : 0;
     for (std::size_t round = 0; round < (round_ < kForAll ? kForAll : kParts.size()); ++round) {
       total += schedule_.max_steps / kParts[round];
     }
@@ -188,8 +213,7 @@ class LengthSearch {
       checkpoint.numbers[name + " best"] = static_cast<double>(best.best_length);
       checkpoint.numbers[name + " usual part"] = static_cast<double>(usual_parts_[plan]);
       checkpoint.numbers[name + " part before"] = static_cast<double>(parts_before_[plan]);
-      checkpoint.numbers[name + " part"] = static_cast<double>(best_trials_[plan].part);
-      checkpoint.numbers[name + " slower"] = static_cast<double>(best_trials_[plan].slower);
+      checkpoint.numbers[name + " round"] = static_cast<double>(best_rounds_[plan]);
       checkpoint.numbers[name + " overfits"] = best.overfits ? 1 : 0;
       save_metrics(checkpoint, name, best.validation);
       save_curve(checkpoint, name, best.history);
@@ -220,14 +244,20 @@ class LengthSearch {
     const auto number = [&](const char* what) {
       return static_cast<std::uint64_t>(checkpoint.number(name_of(plan) + what));
     };
-    if (checkpoint.numbers.contains(name_of(plan) + " part")) {
+    if (checkpoint.numbers.contains(name_of(plan) + " round")) {
       usual_parts_[plan] = number(" usual part");
       parts_before_[plan] = number(" part before");
-      best_trials_[plan] = {number(" part"), number(" slower")};
+      best_rounds_[plan] = number(" round");
+      BET_CHECK(best_rounds_[plan] < rounds_.size(), "a state with training ", best_rounds_[plan],
+                " of ", rounds_.size());
     } else {  // of an earlier version, which knew lengths alone
-      usual_parts_[plan] =
-          schedule_.max_steps / std::max<std::uint64_t>(1, best_[plan]->best_length);
-      best_trials_[plan].part = usual_parts_[plan];
+      const auto part = std::ranges::find_if(kParts, [&](std::uint64_t of_whole) {
+        return schedule_.max_steps / of_whole == best_[plan]->best_length;
+      });
+      BET_CHECK(part != kParts.end(), "a state with a training of ", best_[plan]->best_length,
+                " steps, of ", schedule_.max_steps);
+      usual_parts_[plan] = *part;
+      best_rounds_[plan] = static_cast<std::size_t>(part - kParts.begin());
     }
     note_trial(plan);
   }
@@ -235,10 +265,12 @@ class LengthSearch {
   const LengthTrials& trials_;
   const Schedule& schedule_;
   const TrainingHooks& hooks_;
-  std::size_t round_ = 0;                            // of kRounds: the training in progress
+  std::vector<Trial> rounds_;
+  std::size_t first_far_;                            // of these: at the far rate
+  std::size_t round_ = 0;                            // of these: the training in progress
   std::uint64_t steps_ = 0;                          // of the trainings before it
   std::vector<std::optional<TrainingResult>> best_;  // by plan, of those trainings
-  std::vector<Trial> best_trials_;                   // by plan: how it was trained
+  std::vector<std::size_t> best_rounds_;             // by plan: in which it was trained
   std::vector<std::uint64_t> usual_parts_;           // by plan: the best at the schedule's own rate
   std::vector<std::uint64_t> parts_before_;  // by plan: the best at twice the rate; 0: not tried
   std::vector<std::size_t> open_;            // plans of the training in progress

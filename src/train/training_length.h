@@ -19,10 +19,8 @@ struct LengthTrials {
       train;
   // A table of the plan's shape, with any values.
   std::function<ModelParameters(std::size_t plan)> table_of;
-  // Whether lower rates are tried for plans that a shorter schedule suits better, and for those
-  // that the whole one does.
-  bool lower_rates = false;
-  bool lower_rates_of_whole_length = false;
+  bool lower_rates = false;    // whether they are tried
+  std::uint64_t far_rate = 1;  // 1/.. of the rate, tried over the whole length; 1: none
 };
 
 // Finds for every plan the length of a linear decay that is best at its end on validation: the
@@ -30,10 +28,12 @@ struct LengthTrials {
 // ever cut short. 1/8 and 1/32 are always tried; the others where one of these was better or where
 // validation fell during the whole one (TrainingResult::overfits). Validation over the length may
 // have two maxima (a high rate carries the model past a good state, a long decay brings it to
-// another), so the lengths are not searched by descent. Then, where lower rates are allowed, half
-// the rate over the same length and over twice of it, as long as that is better: the same way in
-// smaller steps, which overfit less and depend less on the initial values. A checkpoint given to
-// hooks.save can be passed as `state` to resume to the same bits.
+// another), so the lengths are not searched by descent.
+// Lower rates: where a shorter schedule is better, half the rate over about twice the length, as
+// long as that is better still: the same way in smaller steps, which overfit less and depend less
+// on the initial values. Where the whole is best, the whole at 1/far_rate, and if that is better at
+// the rates around it. A checkpoint given to hooks.save can be passed as `state` to resume to the
+// same bits.
 std::vector<TrainingResult> train_with_best_length(const LengthTrials& trials,
                                                    const Schedule& schedule,
                                                    const TrainingHooks& hooks,

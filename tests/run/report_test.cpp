@@ -29,7 +29,7 @@ Config small_run(const TempFolder& folder, const std::string& data = "demo") {
           {"budget", "10%"},
           {"method", "es"},
           {"dim", "16"},
-          {"max-steps", "40"},
+          {"max-steps", "80"},
           {"effort", "quick"},
           {"cache", (folder / "cache").string()}};
 }

@@ -35,7 +35,7 @@ struct MadeUpTrainings {
   std::vector<bool> overfit;                            // by plan
   // By plan: of lengths at a lower rate, by how many times lower it is.
   std::vector<std::map<std::pair<std::uint64_t, std::uint64_t>, double>> slower_scores;
-  bool whole_length_too = false;  // lower rates also where the whole schedule is best
+  std::uint64_t far_rate = 1;
   std::vector<std::pair<std::uint64_t, std::vector<std::size_t>>> asked;  // lengths and plans
   std::vector<std::uint64_t> rates;                                       // of those, 1/..
   std::uint64_t killed_at = 0;                                            // length; 0: none
@@ -48,8 +48,7 @@ struct MadeUpTrainings {
             [this](std::span<const std::size_t> plans, const Schedule& schedule,
                    const TrainingHooks& hooks,
                    const Checkpoint* state) { return train(plans, schedule, hooks, state); },
-            [](std::size_t plan) { return table_of(plan); }, !slower_scores.empty(),
-            whole_length_too};
+            [](std::size_t plan) { return table_of(plan); }, !slower_scores.empty(), far_rate};
   }
 
   std::vector<TrainingResult> run(const TrainingHooks& hooks = {},
@@ -144,14 +143,20 @@ TEST(TrainingLength, ResumesFromAnyTrainingToTheSameResult) {
 }
 
 // At lower rates: the first, of few data, is better in half the rate over twice the length, and
-// again; the second, of the whole length, in a quarter of the rate; the third never.
+// again; the second, of the whole length, at the far rate and at half of it; the third never.
 MadeUpTrainings at_lower_rates() {
   MadeUpTrainings made_up({kScores[2], kScores[0], kScores[0]}, {false, false, false});
-  made_up.whole_length_too = true;
-  made_up.slower_scores = {
-      {{{80, 2}, 0.59}, {{160, 2}, 0.62}, {{160, 4}, 0.61}, {{320, 4}, 0.64}, {{320, 8}, 0.6}},
-      {{{320, 2}, 0.51}, {{320, 4}, 0.52}, {{320, 8}, 0.515}},
-      {{{320, 2}, 0.5}}};
+  made_up.far_rate = 2;
+  made_up.slower_scores = {{{{40, 2}, 0.5},
+                            {{80, 2}, 0.59},
+                            {{160, 2}, 0.62},
+                            {{80, 4}, 0.6},
+                            {{160, 4}, 0.61},
+                            {{320, 4}, 0.64},
+                            {{160, 8}, 0.6},
+                            {{320, 8}, 0.6}},
+                           {{{320, 2}, 0.51}, {{320, 4}, 0.52}, {{320, 8}, 0.515}},
+                           {{{320, 2}, 0.5}}};
   return made_up;
 }
 
@@ -171,15 +176,29 @@ TEST(TrainingLength, HalvesTheRateAsLongAsThatIsBetter) {
   MadeUpTrainings made_up = at_lower_rates();
   expect_lower_rates(made_up.run());
   const std::vector<std::pair<std::uint64_t, std::vector<std::size_t>>> expected = {
-      {320, {0, 1, 2}}, {40, {0, 1, 2}}, {10, {0, 1, 2}}, {160, {0}},    {80, {0}},  {20, {0}},
-      {320, {1, 2}},    {160, {0}},      {80, {0}},       {320, {0, 1}}, {160, {0}}, {320, {0, 1}}};
+      {320, {0, 1, 2}}, {40, {0, 1, 2}}, {10, {0, 1, 2}}, {160, {0}}, {80, {0}},  {20, {0}},
+      {40, {0}},        {160, {0}},      {80, {0}},       {320, {0}}, {160, {0}}, {80, {0}},
+      {320, {0}},       {160, {0}},      {320, {1, 2}},   {320, {1}}, {320, {1}}};
   EXPECT_EQ(made_up.asked, expected);
-  EXPECT_EQ(made_up.rates, (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 2, 2, 2, 4, 4, 8}));
+  EXPECT_EQ(made_up.rates,
+            (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 2, 2, 2, 4, 4, 4, 8, 8, 2, 4, 8}));
 }
 
-TEST(TrainingLength, LowerRatesOfTheWholeLengthAreNotTriedUnlessAllowed) {
+TEST(TrainingLength, AFarRateLeadsToThoseBetween) {
+  MadeUpTrainings made_up({kScores[0], kScores[0]}, {false, false});
+  made_up.far_rate = 32;
+  made_up.slower_scores = {
+      {{{320, 32}, 0.6}, {{320, 64}, 0.59}, {{320, 16}, 0.61}, {{320, 8}, 0.5}},
+      {{{320, 32}, 0.4}}};
+  const std::vector<TrainingResult> results = made_up.run();
+  EXPECT_EQ(results[0].best_rate, 1.0 / 16);
+  EXPECT_EQ(results[1].best_rate, 1);
+  EXPECT_EQ(made_up.rates, (std::vector<std::uint64_t>{1, 1, 1, 32, 64, 16, 8}));
+}
+
+TEST(TrainingLength, LowerRatesOfTheWholeLengthAreNotTriedWithoutAFarRate) {
   MadeUpTrainings made_up = at_lower_rates();
-  made_up.whole_length_too = false;
+  made_up.far_rate = 1;
   const std::vector<TrainingResult> results = made_up.run();
   EXPECT_EQ(results[0].best_rate, 0.25);
   EXPECT_EQ(results[1].best_rate, 1);
@@ -204,7 +223,7 @@ TEST(TrainingLength, ResumesALowerRateToTheSameResult) {
     MadeUpTrainings resumes = at_lower_rates();
     expect_lower_rates(resumes.run({}, &state));
     EXPECT_EQ(resumes.asked[0], dies.asked.back());
-    EXPECT_EQ(resumes.asked.size() + dies.asked.size(), 13U) << "nothing is trained twice";
+    EXPECT_EQ(resumes.asked.size() + dies.asked.size(), 18U) << "nothing is trained twice";
   }
 }
 
