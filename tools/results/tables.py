@@ -412,7 +412,7 @@ def search_options():
 
 def small_data():
     """Every backbone on small data sets: mean and standard deviation over five seeds."""
-    runs = read("h200/lengths.jsonl")
+    runs = read("h200/lengths-rates.jsonl")
     datasets = measure_lengths.GROUPS["first"]
     rows = []
     for backbone in measure_lengths.BACKBONES:
@@ -523,6 +523,21 @@ def lengths(before, after):
                              f"{100 * change:+.1f} %", ", ".join(map(str, steps))])
     return table(["backbone, method", "data", "before", "after", "change", "lengths after"], rows,
                  old + new, STUDY)
+
+
+def rates():
+    """The score on validation, at the length that is best for it, by rate."""
+    runs = read("h200/rates.jsonl")
+    slower = sorted({run.fields["slower"] for run in runs})
+    rows = []
+    for backbone in ("mf", "ncf"):
+        for data in measure_lengths.GROUPS["first"]:
+            cells = [[run.fields["validation"] for run in select(runs, backbone=backbone, data=data)
+                      if run.fields["slower"] == one] for one in slower]
+            best = max(cells, key=statistics.mean)
+            rows.append([f"{NAMES[backbone]}, {data}",
+                         *(f"**{mean_spread(cell)}**" if cell is best else mean_spread(cell) for cell in cells)])
+    return table(["backbone, data", *("rate" if one == 1 else f"1/{one}" for one in slower)], rows, runs, STUDY)
 
 
 FINAL_VARIANTS = {"as before": "as before",
@@ -685,6 +700,8 @@ TABLES = {
     "schedule-variants": schedule_variants,
     "first-fits": first_fits,
     "lengths-first": lambda: lengths("lengths-before", "lengths"),
+    "lengths-rates": lambda: lengths("lengths", "lengths-rates"),
+    "rates": rates,
     "lengths-fresh": lambda: lengths("lengths-fresh-before", "lengths-fresh"),
     "final-training": final_training,
     "first-search": first_search,
