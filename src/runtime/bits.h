@@ -107,7 +107,8 @@ class TrustedBitReader {
     if (group + 1 + rest > kMostBits) [[unlikely]] {
       return first_of_group(group, k) + bits_at(bytes_, at_ - rest, rest);
     }
-    return first_of_group(group, k) + (window >> (group + 1) & ((std::uint64_t{1} << rest) - 1));
+    const std::uint64_t size = std::uint64_t{1} << rest;
+    return (window >> (group + 1) & (size - 1)) + size - (std::uint64_t{1} << k);
   }
   void to_next_byte() { at_ = (at_ + 7) / 8 * 8; }
 
