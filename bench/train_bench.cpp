@@ -7,6 +7,7 @@
 #include "bench_data.h"
 #include "data/load.h"
 #include "model/executor.h"
+#include "model/quantised_rows.h"
 #include "train/evaluator.h"
 #include "train/model_state.h"
 
@@ -70,6 +71,27 @@ void lightgcn_step_bf16(benchmark::State& state) {
 }
 void lightgcn_step_fast(benchmark::State& state) {
   lightgcn_step(state, "fast", RowPrecision::kFloat32);
+}
+
+// The table of lightgcn_step_fp32, with rows in the precision of the number.
+SizePlan quantised_plan(std::int64_t precision) {
+  const auto rows = static_cast<Precision>(precision);
+  return equal_sizes(128).with_precision({rows, rows});
+}
+
+// What quantised rows add to a step: compare with lightgcn_step_quantised and lightgcn_step_fp32.
+void quantise_rows(benchmark::State& state) {
+  const ModelParameters table = make_table(quantised_plan(state.range(0)), 1).to(graph().device());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(quantised_rows(table));
+    executor_for(graph().device()).wait();
+  }
+}
+
+void lightgcn_step_quantised(benchmark::State& state) {
+  const SizePlan plan = quantised_plan(state.range(0));
+  ModelInTraining model(graph(), std::span(&plan, 1), {}, endless("paper"));
+  time_steps(state, model);
 }
 
 void dense_step(benchmark::State& state, const char* backbone, const char* schedule) {
@@ -151,6 +173,19 @@ BENCHMARK(lightgcn_step_bf16)
     ->Arg(6)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime();
+BENCHMARK(lightgcn_step_quantised)
+    ->Arg(static_cast<int>(Precision::kInt8))
+    ->Arg(static_cast<int>(Precision::kInt2))
+    ->Arg(static_cast<int>(Precision::kInt1))
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime();
+BENCHMARK(quantise_rows)
+    ->Arg(static_cast<int>(Precision::kInt8))
+    ->Arg(static_cast<int>(Precision::kInt2))
+    ->Arg(static_cast<int>(Precision::kTernary))
+    ->Arg(static_cast<int>(Precision::kInt1))
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(lightgcn_step_fast)->Arg(128)->Arg(12)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(lightgcn_step_joined)
     ->Arg(1)

@@ -79,9 +79,10 @@ def serving():
         if not line.startswith("#"):
             name, *figures = line.split()
             sides[name] = [float(figure) for figure in figures]
-    if "faiss" not in sides:
+    if "faiss_flat" not in sides:
         sys.exit("bench-peers: bet_serve_bench was built without faiss; build again (make build)")
-    report("serve_top20", sides["materialised_int8"][0], sides["faiss"][0])
+    report("serve_top20", sides["materialised_int8"][0], sides["faiss_flat"][0])
+    report("serve_top20_int4", sides["materialised_int4"][0], sides["faiss_sq4"][0])
     for name, (p50, p99, megabytes) in sides.items():
         print(f"# {name}: p50 {p50:.2f} ms, p99 {p99:.2f} ms, resident {megabytes:.1f} MB",
               flush=True)

@@ -304,7 +304,9 @@ std::uint64_t most_bytes_beside_table(const Dataset& dataset, const Split& split
 }
 
 void check_file_limits(const Dataset& dataset) {
-  // Sections of ids and interactions have 32-bit offsets; an interaction takes a byte at least.
+  // Sections of ids and interactions have 32-bit offsets; in the form "bytes", which the writer
+  // makes of every data set and leaves where "bits" is smaller, an interaction takes a byte at
+  // least.
   constexpr std::uint64_t kMostBytes = 0xffffffffU;
   const auto check = [&](const char* what, std::uint64_t bytes) {
     BET_CHECK(bytes <= kMostBytes, dataset.name, ": ", what, " take ", bytes,

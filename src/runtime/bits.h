@@ -17,9 +17,11 @@ namespace bet {
 // As 64 bits: addresses may have 32.
 inline std::uint64_t num_bits(Bytes bytes) { return 8 * std::uint64_t{bytes.size()}; }
 
-// `count` bits, at most 57, from bit `first` on, which lies in the bytes or just behind them; zeros
-// stand for bits behind the end.
-inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
+constexpr unsigned kMostBits = 57;  // of a word that begins at any bit of a byte
+
+// kMostBits bits or a few more, from bit `first` on, which lies in the bytes or just behind them;
+// zeros stand for bits behind the end.
+inline std::uint64_t word_at(Bytes bytes, std::uint64_t first) {
   const std::uint64_t from = first / 8;
   std::uint64_t word = 0;
   if (bytes.size() - from >= sizeof(word)) {
@@ -29,12 +31,31 @@ inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
       word = word << 8 | std::to_integer<std::uint64_t>(bytes[static_cast<std::size_t>(i)]);
     }
   }
-  return (word >> (first % 8)) & ((std::uint64_t{1} << count) - 1);
+  return word >> (first % 8);
+}
+
+// `count` of them, at most kMostBits.
+inline std::uint64_t bits_at(Bytes bytes, std::uint64_t first, unsigned count) {
+  return word_at(bytes, first) & ((std::uint64_t{1} << count) - 1);
 }
 
 // Whether all bits from `first` on, which lies in the last byte or just behind it, are zero.
 inline bool is_zero_from(Bytes bytes, std::uint64_t first) {
   return bits_at(bytes, first, static_cast<unsigned>(num_bits(bytes) - first)) == 0;
+}
+
+// Exponential Golomb codes of docs/format.md. Group g has the 2^(g + k) numbers from
+// first_of_group() on.
+constexpr unsigned kMostGolombBits = 33;  // of g + k
+inline std::uint64_t first_of_group(unsigned group, unsigned k) {
+  return ((std::uint64_t{1} << group) - 1) << k;
+}
+inline unsigned golomb_group(std::uint64_t number, unsigned k) {
+  return static_cast<unsigned>(std::bit_width((number >> k) + 1)) - 1;
+}
+// How many bits a number takes.
+inline unsigned golomb_bits(std::uint64_t number, unsigned k) {
+  return 2 * golomb_group(number, k) + 1 + k;
 }
 
 class BitWriter {
@@ -50,9 +71,19 @@ class BitWriter {
   void ones(std::uint64_t count) {
     for (; count > 0; --count) number(1, 1);
   }
-  // The last byte is filled with zeros.
-  std::string take_bytes() {
+  void golomb(std::uint64_t value, unsigned k) {
+    const unsigned group = golomb_group(value, k);
+    ones(group);
+    number(0, 1);
+    number(value - first_of_group(group, k), group + k);
+  }
+  // Fills the last byte with zeros; returns the number of bytes.
+  std::uint64_t fill_byte() {
     if (used_ > 0) number(0, 8 - used_);
+    return bytes_.size();
+  }
+  std::string take_bytes() {
+    fill_byte();
     return std::move(bytes_);
   }
 
@@ -62,12 +93,36 @@ class BitWriter {
   unsigned used_ = 0;
 };
 
+// Reads numbers of BitWriter::golomb() from front to back, where they have been checked before.
+class TrustedBitReader {
+ public:
+  // From a byte of the bytes on.
+  TrustedBitReader(Bytes bytes, std::uint64_t first_byte) : bytes_(bytes), at_(8 * first_byte) {}
+
+  std::uint64_t golomb(unsigned k) {
+    const std::uint64_t window = word_at(bytes_, at_);
+    const auto group = static_cast<unsigned>(std::countr_one(window));
+    const unsigned rest = group + k;
+    at_ += group + 1 + rest;
+    if (group + 1 + rest > kMostBits) [[unlikely]] {
+      return first_of_group(group, k) + bits_at(bytes_, at_ - rest, rest);
+    }
+    const std::uint64_t size = std::uint64_t{1} << rest;
+    return (window >> (group + 1) & (size - 1)) + size - (std::uint64_t{1} << k);
+  }
+  void to_next_byte() { at_ = (at_ + 7) / 8 * 8; }
+
+ private:
+  Bytes bytes_;
+  std::uint64_t at_;
+};
+
 // Reads from front to back and never past the end. `what` names the bytes in errors.
 class BitReader {
  public:
   BitReader(Bytes bytes, std::string_view what) : bytes_(bytes), what_(what) {}
 
-  // Of at most 57 bits.
+  // Of at most kMostBits bits.
   std::uint64_t number(unsigned count) {
     const std::uint64_t value = bits_at(bytes_, at_, count);
     advance(count);
@@ -90,6 +145,30 @@ class BitReader {
     advance(1);
     return count;
   }
+
+  // A number of BitWriter::golomb() with the same k, which is below 32.
+  std::uint64_t golomb(unsigned k) {
+    const std::uint64_t window = word_at(bytes_, at_);
+    const auto group = static_cast<unsigned>(std::countr_one(window));
+    const unsigned rest = group + k;
+    BET_CHECK(rest <= kMostGolombBits, what_, ": a number of more than ", kMostGolombBits,
+              " bits at bit ", at_);
+    if (group + 1 + rest > kMostBits) [[unlikely]] {
+      advance(group + 1);
+      return first_of_group(group, k) + number(rest);
+    }
+    advance(group + 1 + rest);
+    return first_of_group(group, k) + (window >> (group + 1) & ((std::uint64_t{1} << rest) - 1));
+  }
+
+  // What is left of the byte must be zero.
+  void to_next_byte() {
+    const auto left = static_cast<unsigned>((8 - at_ % 8) % 8);
+    BET_CHECK(number(left) == 0, what_, ": bits before byte ", at_ / 8, " are not zero");
+  }
+
+  // Where the next number is, from the beginning.
+  std::uint64_t at_bit() const { return at_; }
 
   void expect_end() const {
     BET_CHECK((at_ + 7) / 8 == bytes_.size(), what_, ": ", bytes_.size() - (at_ + 7) / 8,

@@ -89,7 +89,7 @@ class Model::Impl {
     row_width_ = std::max(user_rows_.width(), item_rows_.width());
     norms_ = NormSection(parts_.section(SectionKind::kItemNorms), header.num_items, header.score);
     if (parts_.has(SectionKind::kInteractions)) {
-      interactions_ = InteractionSection(parts_.section(SectionKind::kInteractions),
+      interactions_ = InteractionSection(parts_.section(SectionKind::kInteractions), header.lists,
                                          header.num_users, header.num_items);
     }
     const std::uint32_t width = header.has_weights() ? read_weights() : 0;

@@ -16,7 +16,8 @@ constexpr std::uint64_t kChecksumAt = 24;
 constexpr std::uint8_t kMostLayers = 16;
 constexpr std::uint32_t kWithItemPrecision = 3;  // versions that have it in their header
 constexpr std::uint32_t kWithIdForms = 4;
-constexpr std::uint32_t kLastVersion = 4;
+constexpr std::uint32_t kWithListForm = 5;
+constexpr std::uint32_t kLastVersion = 5;
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;
@@ -78,10 +79,14 @@ FileHeader read_header(ByteReader& reader, std::uint32_t version) {
     header.user_ids = IdForm{choice(reader, "form of user ids", kIdFormNames.size())};
     header.item_ids = IdForm{choice(reader, "form of item ids", kIdFormNames.size())};
   }
+  if (version >= kWithListForm) {
+    header.lists = ListForm{choice(reader, "form of interactions", kListFormNames.size())};
+  }
   BET_CHECK(version == header.version(), "header: version ", version, " for ", traits.name,
             " with users in ", precision_name(header.precision), " and items in ",
             precision_name(header.item_precision), ", user ids as ", id_form_name(header.user_ids),
-            ", item ids as ", id_form_name(header.item_ids));
+            ", item ids as ", id_form_name(header.item_ids), ", interactions as ",
+            list_form_name(header.lists));
   BET_CHECK(is_zero(reader.rest()), "header: bytes that must be zero are not");
   return header;
 }
@@ -122,6 +127,9 @@ void check_presence(const FileParts& parts, SectionKind kind) {
   }
   const bool needed = kind != SectionKind::kInteractions || parts.header.serving == Serving::kGraph;
   BET_CHECK(!needed || parts.has(kind), "missing section: ", section_name(kind));
+  BET_CHECK(kind != SectionKind::kInteractions || parts.has(kind) ||
+                parts.header.lists == ListForm::kBytes,
+            "header: a form of interactions without interactions");
 }
 
 }  // namespace
@@ -142,6 +150,7 @@ bool FileHeader::has_weights() const {
 }
 
 std::uint32_t FileHeader::version() const {
+  if (lists == ListForm::kBits) return kWithListForm;
   if (user_ids == IdForm::kNumbers || item_ids == IdForm::kNumbers) return kWithIdForms;
   const bool is_old = precision == item_precision && precision <= Precision::kInt4;
   return is_old ? traits().file_version : kWithItemPrecision;
@@ -221,6 +230,7 @@ std::string assemble_file(const FileHeader& header,
     append(head, header.user_ids);
     append(head, header.item_ids);
   }
+  if (header.version() >= kWithListForm) append(head, header.lists);
   head.resize(kHeader);
   std::uint64_t at = kHeader + kEntry * sections.size();
   for (const auto& [kind, bytes] : sections) {

@@ -11,6 +11,7 @@
 #include "base/score_kind.h"
 #include "runtime/bytes.h"
 #include "runtime/id_section.h"
+#include "runtime/interaction_section.h"
 #include "runtime/row_section.h"
 
 namespace bet {
@@ -54,6 +55,7 @@ struct FileHeader {
   ScoreKind score = ScoreKind::kDot;
   IdForm user_ids = IdForm::kTexts;
   IdForm item_ids = IdForm::kTexts;
+  ListForm lists = ListForm::kBytes;  // of the interactions
 
   const BackboneTraits& traits() const { return backbone_traits(backbone); }
   // The largest size that a row may have.

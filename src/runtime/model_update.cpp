@@ -161,7 +161,9 @@ class Update {
         {SectionKind::kItemRows, new_items_.rows},
         {SectionKind::kItemNorms, encode_norms(std::vector<float>(items_.size()), header.score)}};
     if (has_interactions()) {
-      sections.emplace_back(SectionKind::kInteractions, encode_interactions(lists_in_file()));
+      EncodedInteractions lists = encode_interactions(lists_in_file(), items_.size());
+      header.lists = lists.form;
+      sections.emplace_back(SectionKind::kInteractions, std::move(lists.bytes));
     }
     if (parts_.has(SectionKind::kWeights)) {
       const Bytes weights = parts_.section(SectionKind::kWeights);
@@ -186,8 +188,8 @@ class Update {
   void make_lists(const UpdateOptions& options) {
     Lists before(users_.size());
     if (has_interactions()) {
-      InteractionSection(parts_.section(SectionKind::kInteractions), header_.num_users,
-                         header_.num_items)
+      InteractionSection(parts_.section(SectionKind::kInteractions), header_.lists,
+                         header_.num_users, header_.num_items)
           .for_each([&](std::uint32_t user, std::span<const std::uint32_t> list) {
             before[user].assign(list.begin(), list.end());
           });

@@ -92,8 +92,9 @@ std::string encode_side_norms(const ModelToWrite& model, std::span<const std::ui
 }
 
 // The interactions, by the rows of the file.
-std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_t> user_order,
-                         std::span<const std::uint32_t> item_order) {
+EncodedInteractions encode_lists(const ModelToWrite& model,
+                                 std::span<const std::uint32_t> user_order,
+                                 std::span<const std::uint32_t> item_order) {
   std::vector<std::uint32_t> row_of(item_order.size());
   for (std::uint32_t row = 0; row < item_order.size(); ++row) row_of[item_order[row]] = row;
   std::vector<std::vector<std::uint32_t>> lists(user_order.size());
@@ -105,7 +106,7 @@ std::string encode_lists(const ModelToWrite& model, std::span<const std::uint32_
     BET_CHECK(std::adjacent_find(lists[row].begin(), lists[row].end()) == lists[row].end(), "user ",
               in_quotes(model.users.ids[user_order[row]]), " has an item twice");
   }
-  return encode_interactions(lists);
+  return encode_interactions(lists, static_cast<std::uint32_t>(item_order.size()));
 }
 
 using Sections = std::vector<std::pair<SectionKind, std::string>>;
@@ -145,7 +146,7 @@ FileOrder order_of(const ModelToWrite& model) {
   return {file_order(model.users, user_degrees), file_order(model.items, item_degrees)};
 }
 
-// Sets the forms of the ids in the header.
+// Sets the forms of the ids and of the interactions in the header.
 Sections encode_sections(const ModelToWrite& model, FileHeader& header) {
   const FileOrder order = order_of(model);
   Sections sections;
@@ -162,8 +163,9 @@ Sections encode_sections(const ModelToWrite& model, FileHeader& header) {
                         encode_side_rows(model.items, order.items, header.item_form()));
   sections.emplace_back(SectionKind::kItemNorms, encode_side_norms(model, order.items));
   if (!model.items_of.empty() || model.serving == Serving::kGraph) {
-    sections.emplace_back(SectionKind::kInteractions,
-                          encode_lists(model, order.users, order.items));
+    EncodedInteractions lists = encode_lists(model, order.users, order.items);
+    header.lists = lists.form;
+    sections.emplace_back(SectionKind::kInteractions, std::move(lists.bytes));
   }
   if (header.has_weights()) {
     sections.emplace_back(SectionKind::kWeights, encode_weights(model.weights, header));

@@ -52,7 +52,7 @@ void write_seeds(const std::filesystem::path& folder) {
   options.number_items = true;
   write(options);
   options.number_users = true;
-  options.users = 80;  // more than one block of distances
+  options.users = 80;  // more than one block of distances, and interactions as bits
   write(options);
   options.users = 0;
   options.items = 1;

@@ -394,6 +394,24 @@ TEST(Format, NumbersAreWrittenSo) {
   EXPECT_EQ(both.substr(8, 1) + both.substr(50, 3), bytes_of("04  02 00 01"));
 }
 
+// The file of vectors, with its interactions as bits: bob has one item, yy, and al none.
+std::string bits_file() {
+  RawFile raw = test::take_apart(tiny_file());
+  raw.version = 5;
+  raw.lists = 1;
+  // The length 1 as 10 1, item 1 with the parameter 1 as 0 1, the length 0 as 10 0.
+  raw.section(7) = bytes_of("00000000  0000000008 0000000000  35");
+  return raw.bytes();
+}
+
+TEST(Format, BitsGiveTheExpectedAnswer) {
+  const std::vector<std::byte> bytes = exact_bytes(bits_file());
+  const Model model = Model::from_bytes(bytes);
+  EXPECT_EQ(model.seen_items("bob"), (std::vector<std::string_view>{"yy"}));
+  EXPECT_EQ(model.seen_items("al"), (std::vector<std::string_view>{}));
+  EXPECT_EQ(model.summary().interactions, 1U);
+}
+
 // Programs that read versions 1 and 2 alone still read what they know.
 TEST(Format, VersionThreeIsWrittenOnlyWhereItIsNeeded) {
   const auto version = [](BackboneId backbone, Precision users, Precision items) {

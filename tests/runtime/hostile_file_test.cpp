@@ -43,6 +43,15 @@ std::string toy_numbers_file() {
   options.users = 70;
   options.max_dim = 2;
   options.number_users = options.number_items = true;
+  options.interactions = false;
+  return ToyModel(options).encode();
+}
+
+// Of interactions that are stored as bits, in two blocks of lists.
+std::string toy_bits_file() {
+  ToyOptions options = test::toy_graph(2);
+  options.users = 70;
+  options.max_dim = 2;
   return ToyModel(options).encode();
 }
 
@@ -148,8 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
         Base{"MaskedInt8", file_of(Precision::kInt8, RowLayout::kMasked)},
         Base{"TernaryAndInt1", file_of(Precision::kTernary, RowLayout::kMasked, Precision::kInt1)},
         Base{"Int2AndInt3", file_of(Precision::kInt2, RowLayout::kPrefix, Precision::kInt3)},
-        Base{"Numbers", toy_numbers_file()}, Base{"Ngcf", dense_file(test::toy_ngcf())},
-        Base{"Ncf", dense_file(test::toy_ncf())}),
+        Base{"Numbers", toy_numbers_file()}, Base{"Bits", toy_bits_file()},
+        Base{"Ngcf", dense_file(test::toy_ngcf())}, Base{"Ncf", dense_file(test::toy_ncf())}),
     [](const auto& base) { return std::string(base.param.name); });
 
 // Malicious files in which every checksum is right.
@@ -200,8 +209,17 @@ void craft_headers(Crafter& craft) {
          "header: version 4 for lightgcn with users in fp32 and items in fp32, user ids as texts, "
          "item ids as texts",
          [](RawFile& raw) { raw.version = 4; });
-  header("Version5", "version 5; this program reads versions 1 to 4",
+  header("Version5",
+         "header: version 5 for lightgcn with users in fp32 and items in fp32, user ids as texts, "
+         "item ids as texts, interactions as bytes",
          [](RawFile& raw) { raw.version = 5; });
+  header("Version6", "version 6; this program reads versions 1 to 5",
+         [](RawFile& raw) { raw.version = 6; });
+  header("Lists2", "unknown form of interactions 2",
+         [](RawFile& raw) { raw.version = 5, raw.lists = 2; });
+  header("BitsWithoutVersion5", "header: bytes that must be zero",
+         [](RawFile& raw) { raw.lists = 1; });
+  header("BytesAsBits", "interactions: ", [](RawFile& raw) { raw.version = 5, raw.lists = 1; });
   header("UserIds2", "unknown form of user ids 2",
          [](RawFile& raw) { raw.version = 4, raw.user_ids = 2; });
   header("ItemIds2", "unknown form of item ids 2",
@@ -452,6 +470,51 @@ void craft_interactions(Crafter& craft) {
              "interactions: 1 bytes too many");
 }
 
+// The interactions of tiny_file() as bits: two users and two items, and so lists of 1 item and
+// of 2.
+void craft_list_bits(Crafter& craft) {
+  const std::string begin = "00000000 ";
+  const auto lists = [&](const char* name, const std::string& section, const std::string& what) {
+    craft.parts(name, tiny_file(), "interactions: " + what, [&](RawFile& raw) {
+      raw.version = 5;
+      raw.lists = 1;
+      raw.section(7) = bytes_of(section);
+    });
+  };
+  const std::string parameters = "0000000000 0000000000 ";
+  lists("NoBitsAtAll", "", "ends after 0 bytes");
+  lists("HalfOfTheParameters", begin + "0000000000", "ends after 9 bytes");
+  lists("NoBitsOfLists", begin + parameters, "ends after 0 bytes of bits");
+  lists("BitsOfListsElsewhere", "01000000" + parameters + "00",
+        "the list of user row 0 is not where the index says");
+  // A difference of -1, and one of 3.
+  lists("BitsOfAListOfLessThanNone", begin + parameters + "01", "user row 0 has -1 of 2 items");
+  lists("BitsOfMoreItemsThanThereAre", begin + parameters + "1b", "user row 0 has 3 of 2 items");
+  // One item, 2, with k = 0, and with k = 31 one far away.
+  lists("BitsOfAnItemOutOfRange", begin + parameters + "6d 00", "user row 0 has item row 2 of 2");
+  lists("BitsOfAnItemFarAway", begin + "00000000f8 0000000000 cdffffff2f",
+        "user row 0 has item row 4294967294 of 2");
+  lists("NumberOf34Bits", begin + "00000000f8 0000000000 3d0000000000",
+        "a number of more than 33 bits at bit 3");
+  lists("EndlessOnesInLists", begin + parameters + "ffffffffffffffffffff",
+        "a number of more than 33 bits at bit 0");
+  lists("BitsOfListsEndEarly", begin + parameters + "fd", "ends after 1 bytes of bits");
+  lists("BitsBehindTheLists", begin + parameters + "10", "bits after the last number are not zero");
+  lists("BytesBehindTheLists", begin + parameters + "00 00", "1 bytes too many");
+  const std::string many = toy_bits_file();
+  craft.parts("SecondBlockOfBitsElsewhere", many,
+              "interactions: the list of user row 32 is not where",
+              [](RawFile& raw) { ++raw.section(7)[4]; });
+  craft.parts("BitsWithoutInteractions", many, "missing section: interactions",
+              [](RawFile& raw) { raw.remove(7); });
+  craft.parts("AFormOfNoInteractions", tiny_file(), "header: a form of interactions without",
+              [](RawFile& raw) { raw.version = 5, raw.lists = 1, raw.remove(7); });
+  craft.parts("BitsAsBytes", many, "header: version 5 for lightgcn",
+              [](RawFile& raw) { raw.lists = 0; });
+  craft.parts("Version4ForBits", many, "header: version 4 for lightgcn",
+              [](RawFile& raw) { raw.version = 4; });
+}
+
 // Rows of one user, of size 1 or 2 of 3.
 constexpr const char* kOne = "00000000 01000000 00000000 00000000 ";
 constexpr const char* kTwo = "00000000 00000000 01000000 00000000 ";
@@ -588,6 +651,7 @@ TEST(CraftedFile, FactsAreRefused) { expect_refused(craft_facts); }
 TEST(CraftedFile, IdsAreRefused) { expect_refused(craft_ids); }
 TEST(CraftedFile, NumbersAreRefused) { expect_refused(craft_numbers); }
 TEST(CraftedFile, InteractionsAreRefused) { expect_refused(craft_interactions); }
+TEST(CraftedFile, BitsOfInteractionsAreRefused) { expect_refused(craft_list_bits); }
 TEST(CraftedFile, RowsAreRefused) { expect_refused(craft_rows); }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::string RawFile::bytes() const {
   file += std::string(16, '\0');  // size and checksum follow
   file += packed({users, items, max_dim});
   file += packed({backbone, serving, precision, layout, layers, std::uint8_t{0}, item_precision,
-                  user_ids, item_ids});
+                  user_ids, item_ids, lists});
   file.resize(kHeader + kEntry * sections.size());
   for (std::size_t i = 0; i < sections.size(); ++i) {
     file.resize((file.size() + 63) / 64 * 64);
@@ -62,6 +62,7 @@ RawFile take_apart(const std::string& file) {
   raw.item_precision = number_at<std::uint8_t>(file, 50);
   raw.user_ids = number_at<std::uint8_t>(file, 51);
   raw.item_ids = number_at<std::uint8_t>(file, 52);
+  raw.lists = number_at<std::uint8_t>(file, 53);
   for (std::uint32_t i = 0; i < number_at<std::uint32_t>(file, 12); ++i) {
     const std::size_t entry = kHeader + kEntry * i;
     raw.sections.emplace_back(number_at<std::uint32_t>(file, entry),

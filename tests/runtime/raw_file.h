@@ -15,8 +15,9 @@ struct RawFile {
   std::uint32_t version = 1;
   std::uint32_t users = 0, items = 0, max_dim = 0;
   std::uint8_t backbone = 0, serving = 0, precision = 0, layout = 0, layers = 0;
-  std::uint8_t item_precision = 0;                              // versions 3 and 4 only
-  std::uint8_t user_ids = 0, item_ids = 0;                      // version 4 only
+  std::uint8_t item_precision = 0;                              // versions 3 to 5 only
+  std::uint8_t user_ids = 0, item_ids = 0;                      // versions 4 and 5 only
+  std::uint8_t lists = 0;                                       // version 5 only
   std::vector<std::pair<std::uint32_t, std::string>> sections;  // kind, bytes
 
   std::string& section(std::uint32_t kind);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -346,35 +347,212 @@ TEST(NumberIds, OthersStayTexts) {
             std::string::npos);
 }
 
-TEST(Interactions, ComeBack) {
-  for (const std::uint32_t users : {0U, 1U, 31U, 32U, 33U, 100U}) {
-    for (const std::uint32_t items : {1U, 100U, 70'000U}) {
-      test::Random random(users + items);
-      Lists lists(users);
-      std::vector<std::uint32_t> degree(items);
-      std::uint64_t total = 0;
-      for (auto& list : lists) {
-        std::set<std::uint32_t> some;
-        for (std::uint32_t i = random() % 20; i > 0; --i) some.insert(random() % items);
-        if (random() % 4 == 0) some.insert({0U, items - 1});
-        list.assign(some.begin(), some.end());
-        total += list.size();
-        for (const std::uint32_t item : list) ++degree[item];
-      }
-      const std::vector<std::byte> bytes = exact_bytes(encode_interactions(lists));
-      const InteractionSection section(bytes, users, items);
-      EXPECT_EQ(section.num_interactions(), total);
-      Lists visited;
-      section.for_each([&](std::uint32_t user, std::span<const std::uint32_t> list) {
-        EXPECT_EQ(user, visited.size());
-        visited.emplace_back(list.begin(), list.end());
-      });
-      EXPECT_EQ(visited, lists);
-      for (std::uint32_t user = 0; user < users; ++user)
-        EXPECT_EQ(section.items_of(user), lists[user]);
-      EXPECT_EQ(section.item_degrees(), degree);
+// The form "bits" as docs/format.md has it, bit by bit, as zeros and ones.
+std::string golomb_by_hand(std::uint64_t number, unsigned k) {
+  unsigned group = 0;
+  std::uint64_t first = 0;
+  for (; number >= first + (std::uint64_t{1} << (group + k)); ++group) {
+    first += std::uint64_t{1} << (group + k);
+  }
+  std::string bits = std::string(group, '1') + '0';
+  for (unsigned bit = 0; bit < group + k; ++bit) {
+    bits.push_back((number - first) >> bit & 1 ? '1' : '0');
+  }
+  return bits;
+}
+
+void fill_byte(std::string& bits) { bits.resize((bits.size() + 7) / 8 * 8, '0'); }
+
+std::string bytes_of_bits(const std::string& bits) {
+  std::string bytes(bits.size() / 8, '\0');
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    bytes[i / 8] = static_cast<char>(bytes[i / 8] | (bits[i] - '0') << i % 8);
+  }
+  return bytes;
+}
+
+std::vector<std::uint64_t> distances_of(const std::vector<std::uint32_t>& list) {
+  std::vector<std::uint64_t> distances;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    distances.push_back(i == 0 ? list[0] : list[i] - list[i - 1] - 1);
+  }
+  return distances;
+}
+
+unsigned part_of(std::size_t item, std::size_t count) {
+  unsigned part = 0;
+  while ((part + 1) * count / 8 <= item) ++part;
+  return part;
+}
+
+std::string bits_by_hand(const Lists& lists, std::uint32_t num_items) {
+  const auto widths = static_cast<unsigned>(std::bit_width(num_items));
+  std::vector<std::array<std::vector<std::uint64_t>, 8>> parts(widths);
+  for (const auto& list : lists) {
+    const std::vector<std::uint64_t> distances = distances_of(list);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      parts[static_cast<std::size_t>(std::bit_width(list.size())) - 1][part_of(i, list.size())]
+          .push_back(distances[i]);
     }
   }
+  std::string table;
+  std::vector<std::array<unsigned, 8>> best(widths);
+  for (unsigned width = 0; width < widths; ++width) {
+    for (unsigned part = 0; part < 8; ++part) {
+      const auto bits_with = [&](unsigned k) {
+        std::size_t bits = 0;
+        for (const std::uint64_t distance : parts[width][part]) {
+          bits += golomb_by_hand(distance, k).size();
+        }
+        return bits;
+      };
+      unsigned& k = best[width][part];
+      for (unsigned other = 1; other < 32; ++other) {
+        if (bits_with(other) < bits_with(k)) k = other;
+      }
+      for (unsigned bit = 0; bit < 5; ++bit) table.push_back(k >> bit & 1 ? '1' : '0');
+    }
+  }
+  std::string begins;
+  std::string bits;
+  std::int64_t before = 0;
+  for (std::size_t user = 0; user < lists.size(); ++user) {
+    if (user % 32 == 0) {
+      fill_byte(bits);
+      append(begins, static_cast<std::uint32_t>(bits.size() / 8));
+      before = 0;
+    }
+    const auto length = static_cast<std::int64_t>(lists[user].size());
+    const std::int64_t difference = length - before;
+    before = length;
+    bits += golomb_by_hand(
+        static_cast<std::uint64_t>(difference < 0 ? -2 * difference - 1 : 2 * difference), 0);
+    const std::vector<std::uint64_t> distances = distances_of(lists[user]);
+    for (std::size_t i = 0; i < distances.size(); ++i) {
+      const auto width = static_cast<std::size_t>(std::bit_width(distances.size())) - 1;
+      bits += golomb_by_hand(distances[i], best[width][part_of(i, distances.size())]);
+    }
+  }
+  fill_byte(bits);
+  return begins + bytes_of_bits(table) + bytes_of_bits(bits);
+}
+
+std::string bytes_by_hand(const Lists& lists) {
+  std::string begins;
+  std::string bytes;
+  for (std::size_t user = 0; user < lists.size(); ++user) {
+    if (user % 32 == 0) append(begins, static_cast<std::uint32_t>(bytes.size()));
+    append_base128(bytes, lists[user].size());
+    for (const std::uint64_t distance : distances_of(lists[user])) append_base128(bytes, distance);
+  }
+  return begins + bytes;
+}
+
+// Up to `most` items a user; some users have all items, some none.
+Lists random_lists(std::uint32_t users, std::uint32_t items, std::uint32_t most) {
+  test::Random random(users + items + most);
+  Lists lists(users);
+  for (auto& list : lists) {
+    std::set<std::uint32_t> some;
+    for (std::uint32_t i = random() % (most + 1); i > 0; --i) some.insert(random() % items);
+    if (random() % 4 == 0) some.insert({0U, items - 1});
+    if (random() % 16 == 0 && items <= 100) {
+      for (std::uint32_t item = 0; item < items; ++item) some.insert(item);
+    }
+    list.assign(some.begin(), some.end());
+  }
+  return lists;
+}
+
+void expect_lists(const std::string& text, ListForm form, const Lists& lists, std::uint32_t items) {
+  const std::vector<std::byte> bytes = exact_bytes(text);
+  const auto users = static_cast<std::uint32_t>(lists.size());
+  const InteractionSection section(bytes, form, users, items);
+  std::vector<std::uint32_t> degree(items);
+  std::uint64_t total = 0;
+  for (const auto& list : lists) {
+    total += list.size();
+    for (const std::uint32_t item : list) ++degree[item];
+  }
+  EXPECT_EQ(section.num_interactions(), total);
+  Lists visited;
+  section.for_each([&](std::uint32_t user, std::span<const std::uint32_t> list) {
+    EXPECT_EQ(user, visited.size());
+    visited.emplace_back(list.begin(), list.end());
+  });
+  EXPECT_EQ(visited, lists);
+  for (std::uint32_t user = 0; user < users; ++user) {
+    EXPECT_EQ(section.items_of(user), lists[user]);
+  }
+  EXPECT_EQ(section.item_degrees(), degree);
+}
+
+TEST(Interactions, ComeBackInBothForms) {
+  int num_bits_taken = 0;
+  int num_bytes_taken = 0;
+  for (const std::uint32_t users : {0U, 1U, 31U, 32U, 33U, 100U}) {
+    for (const std::uint32_t items : {1U, 7U, 8U, 100U, 70'000U}) {
+      for (const std::uint32_t most : {3U, 20U, 300U}) {
+        SCOPED_TRACE(testing::Message() << users << " " << items << " " << most);
+        const Lists lists = random_lists(users, items, most);
+        const std::string bytes = bytes_by_hand(lists);
+        const std::string bits = bits_by_hand(lists, items);
+        expect_lists(bytes, ListForm::kBytes, lists, items);
+        expect_lists(bits, ListForm::kBits, lists, items);
+        const EncodedInteractions encoded = encode_interactions(lists, items);
+        const bool is_worth = bits.size() + kWorthBits <= bytes.size();
+        EXPECT_EQ(encoded.form, is_worth ? ListForm::kBits : ListForm::kBytes);
+        EXPECT_EQ(encoded.bytes, is_worth ? bits : bytes);
+        ++(is_worth ? num_bits_taken : num_bytes_taken);
+      }
+    }
+  }
+  EXPECT_GT(num_bits_taken, 5);
+  EXPECT_GT(num_bytes_taken, 5);
+}
+
+TEST(Interactions, BitsBetweenBlocksAreZero) {
+  Lists lists(33);
+  lists[0] = {0};
+  std::string bits = bits_by_hand(lists, 1);
+  // Two beginnings, five bytes of parameters, and 38 bits before the second block.
+  ASSERT_EQ(bits.size(), 8U + 5U + 5U + 1U);
+  expect_lists(bits, ListForm::kBits, lists, 1);
+  bits[8 + 5 + 4] = static_cast<char>(bits[8 + 5 + 4] | 0x80);
+  const std::vector<std::byte> bytes = exact_bytes(bits);
+  EXPECT_EQ(error_of([&] { InteractionSection(bytes, ListForm::kBits, 33, 1); }),
+            "interactions: bits before byte 5 are not zero");
+}
+
+TEST(Interactions, NumbersOfAnySizeComeBackFromBits) {
+  BitWriter writer;
+  std::vector<std::pair<std::uint64_t, unsigned>> numbers;
+  for (unsigned k = 0; k < 32; ++k) {
+    for (unsigned bit = 0; bit < 33; ++bit) {
+      for (const std::uint64_t number :
+           {(std::uint64_t{1} << bit) - 1, std::uint64_t{1} << bit, (std::uint64_t{1} << bit) + 1,
+            (std::uint64_t{2} << bit) - 2}) {
+        numbers.emplace_back(number, k);
+      }
+    }
+  }
+  std::string by_hand;
+  for (const auto& [number, k] : numbers) {
+    writer.golomb(number, k);
+    by_hand += golomb_by_hand(number, k);
+    ASSERT_EQ(golomb_bits(number, k), golomb_by_hand(number, k).size());
+  }
+  fill_byte(by_hand);
+  const std::string text = writer.take_bytes();
+  ASSERT_EQ(text, bytes_of_bits(by_hand));
+  const std::vector<std::byte> bytes = exact_bytes(text);
+  BitReader reader(bytes, "numbers");
+  TrustedBitReader trusted(bytes, 0);
+  for (const auto& [number, k] : numbers) {
+    ASSERT_EQ(reader.golomb(k), number) << k;
+    ASSERT_EQ(trusted.golomb(k), number) << k;
+  }
+  reader.expect_end();
 }
 
 }  // namespace
