@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -118,6 +119,7 @@ class FitRun {
         if (callbacks_.message) callbacks_.message(folder_.string() + " is complete");
         return read_report(run_->files().report());
       }
+      join_columns();
       prepare();
       announce();
       train();
@@ -135,23 +137,39 @@ class FitRun {
 
   // Throws on what only one process can do.
   void refuse_alone() const {
-    BET_CHECK(method_.shares_trainings, "--method ", options_.method, " has no trainings that ",
-              ranks_->size(), " ranks could divide: only --method bet has");
+    BET_CHECK(divides_columns() || method_.shares_trainings, "--method ", options_.method,
+              " has no trainings that ", ranks_->size(),
+              " ranks could divide: only --method bet has; --divide columns divides a table");
     BET_CHECK(options_.data.path != "-", "standard input cannot be read by ", ranks_->size(),
               " ranks: give a file that all of them have");
   }
 
+  bool divides_columns() const { return options_.divide == Division::kColumns; }
+
   // Does what the first rank needs help with.
   void help() {
     if (ranks_->wait_for(kWork, 0) == kNone) return;
+    join_columns();
     use_machine();
     prepare_data();
     agree();
     graph_ = make_graph(split_, TrainingPart::kTrain).to(training_.device);
-    if (nothing_to_cut()) return;
     TrainingHooks hooks;
-    hooks.stop = [this] { return ranks_->asked_to_stop(); };
-    method_.propose(method_input(hooks, {}));
+    if (divides_columns()) {
+      if (callbacks_.began) callbacks_.began(folder_);
+      hooks.leave = callbacks_.leave;
+      const Proposal proposal =
+          nothing_to_cut() ? full_proposal() : proposal_from(method_input(hooks, {}));
+      retrain(proposal, hooks);
+    } else if (!nothing_to_cut()) {
+      hooks.stop = [this] { return ranks_->asked_to_stop(); };
+      method_.propose(method_input(hooks, {}));
+    }
+  }
+
+  // Before data are read, which may take long: ranks that cannot reach each other are told so.
+  void join_columns() {
+    if (ranks_ != nullptr && divides_columns()) columns_ = ranks_->join_group();
   }
 
   bool resumes() const { return mode_ == FitMode::kResume || mode_ == FitMode::kContinueSearch; }
@@ -204,7 +222,9 @@ class FitRun {
   // All ranks make the same run.
   void agree() const {
     if (ranks_ == nullptr) return;
-    ranks_->agree(str_cat("version = ", BET_VERSION, " ", build_commit(), "\ndata = ", identity_));
+    // States are read by all ranks or none.
+    ranks_->agree(str_cat("version = ", BET_VERSION, " ", build_commit(),
+                          "\ncommand = ", resumes() ? "resume" : "fit", "\ndata = ", identity_));
   }
 
   // What holds the full table needs no low precision.
@@ -228,8 +248,9 @@ class FitRun {
     message(data_text(report_.data));
     if (ranks_ != nullptr) {
       message(str_cat("ranks       ", ranks_->size(),
-                      ", which divide the trainings of the search; the best plan is trained by "
-                      "rank 0"));
+                      divides_columns() ? ", which divide the columns of the table"
+                                        : ", which divide the trainings of the search; the best "
+                                          "plan is trained by rank 0"));
     }
     if (options_.threads > num_threads()) {
       message(str_cat("--threads ", options_.threads, ": this machine has ", num_threads(),
@@ -275,15 +296,31 @@ class FitRun {
     const bool same_schedule = options_.loss != LossSetting::kAuto;
     set_training_work(tracker.progress(), columns, widest, retraining_.schedule,
                       full_ && same_schedule ? &*full_ : nullptr);
-    const RetrainingResult result = retrain_plans(
-        {split_, *graph_, retraining_.model, retraining_.schedule, hooks}, retraining_.final_part,
-        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()},
-        loss_search(proposal));
+    const RetrainingResult result = retrain(proposal, hooks);
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
     fill_report(proposal, result);
     options_ = with_loss(options_, result.loss);
     finish(result.table);
+  }
+
+  RetrainingResult retrain(const Proposal& proposal, const TrainingHooks& hooks) {
+    retraining_.model.ranks = columns_.get();
+    try {
+      return retrain_plans({split_, *graph_, retraining_.model, retraining_.schedule, hooks},
+                           retraining_.final_part, proposal.plans,
+                           {RunFiles{folder_}.checkpoints().folder, identity_, resumes()},
+                           loss_search(proposal));
+    } catch (const Error& error) {
+      // A rank that no longer answers ends the training of all.
+      if (!columns_ || error.kind() != ErrorKind::kInternal) throw;
+      std::string text = error.what();
+      if (!helps()) {
+        for (const std::string& loss : ranks_->wait_for_losses()) text += "; " + loss;
+        text += str_cat("; what was saved is kept; to continue: bet resume ", folder_.string());
+      }
+      fail_as(ErrorKind::kInternal, text);
+    }
   }
 
   LossSearch loss_search(const Proposal& proposal) const {
@@ -357,13 +394,23 @@ class FitRun {
     if (nothing_to_cut()) {
       BET_CHECK(mode_ != FitMode::kContinueSearch, folder_.string(),
                 ": has no search to continue: its budget holds the full table");
-      return {.plans = {as_stored(full_plan(shape_))}};
+      return full_proposal();
     }
     const Stopwatch watch;
     MethodInput input = method_input(hooks, [&] { return pretrain_full(hooks, progress); });
     input.files = run_->files();
     input.state.path = input.files.checkpoints().method();
     input.has_plan = [this] { stop_effect(StopEffect::kFinishes); };
+    Proposal proposal = proposal_from(input);
+    stop_effect(StopEffect::kFinishes);
+    report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
+    return proposal;
+  }
+
+  Proposal full_proposal() const { return {.plans = {as_stored(full_plan(shape_))}}; }
+
+  // With plans as they are trained and stored.
+  Proposal proposal_from(const MethodInput& input) {
     Proposal proposal = method_.propose(input);
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
     if (!method_.chooses_precision) {
@@ -374,8 +421,6 @@ class FitRun {
     } else if (method_.fills && spending_.limits.front().in_bytes) {
       for (SizePlan& plan : proposal.plans) plan = with_full_table(plan);
     }
-    stop_effect(StopEffect::kFinishes);
-    report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
     return proposal;
   }
 
@@ -542,7 +587,8 @@ class FitRun {
   RetrainingOptions training_;  // of what comes before retraining
   RetrainingOptions retraining_;
   const MethodKind& method_;
-  World* ranks_;  // null: one process alone
+  World* ranks_;                        // null: one process alone
+  std::unique_ptr<RankGroup> columns_;  // of those that divide the table; null: nobody does
   Stopwatch watch_;
 
   std::optional<RunFolder> run_;

@@ -316,7 +316,7 @@ class PlanSearch {
       done(task, std::span(result).first(result.size() - 1), result.back());
     };
     batch.stop = [this] {
-      leave_if_asked(hooks_, {});
+      leave_if_asked(hooks_);
       return hooks_.stop && hooks_.stop();
     };
     if (!tasks_.run(batch)) throw Stopped();

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/dense_weights.h"
+#include "plan/column_slice.h"
 #include "train/adam_state.h"
 
 namespace bet {
@@ -190,7 +191,12 @@ std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans
                              const ModelOptions& options, const Schedule& schedule) {
   const BackboneKind& kind = find_backbone(options.backbone);
   std::uint64_t columns = 0;
-  for (const SizePlan& plan : plans) columns += row_stride(plan.width() * kind.tables);
+  for (const SizePlan& plan : plans) {
+    const std::uint32_t width = plan.width() * kind.tables;
+    columns += row_stride(options.ranks == nullptr
+                              ? width
+                              : ColumnSlice{0, options.ranks->size()}.largest_part_of(width));
+  }
   const auto num_nodes = static_cast<std::uint64_t>(graph.num_nodes());
   if (graph.device().is_cpu()) {
     // Parameters, two moments, gradients and vectors: what every backbone has, so that nothing is

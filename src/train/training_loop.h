@@ -43,6 +43,14 @@ class TrainingLoop {
   double step_seconds() const;
 
  private:
+  // What is to be done before the next step.
+  struct Wishes {
+    bool leave = false;
+    bool stop = false;
+    bool save = false;
+  };
+  Wishes wishes_of_all(bool measured) const;  // of this process, or of one of the ranks
+
   void step();
   void report() const;
   bool can_save() const { return hooks_.save && options_.state; }
