@@ -9,26 +9,26 @@ TrainingLoop::TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, O
     : model_(model), hooks_(hooks), options_(std::move(options)) {}
 
 bool TrainingLoop::run() {
-  bool measured = false;
+  bool save_due = false;
   while (model_.num_steps() < options_.num_steps && !(options_.is_over && options_.is_over())) {
-    const Wishes wishes = wishes_of_all(measured);
+    const Wishes wishes = wishes_of_all(save_due);
     if (wishes.save || wishes.leave) save();
     if (wishes.leave) throw_interrupted();
     if (wishes.stop) return false;
     step();
-    measured = options_.after_step && options_.after_step();
+    const bool measured = options_.after_step && options_.after_step();
     report();
+    save_due = save_is_due(measured);
   }
   // Ranks do not agree on it once more: what ends a training of theirs saves it.
-  if (model_.ranks() == nullptr && save_is_due(measured)) save();
+  if (model_.ranks() == nullptr && save_due) save();
   return true;
 }
 
-TrainingLoop::Wishes TrainingLoop::wishes_of_all(bool measured) const {
+TrainingLoop::Wishes TrainingLoop::wishes_of_all(bool save) const {
   const bool leave = hooks_.leave && hooks_.leave();
   // Who leaves is not asked whether to stop: a stop may be told once.
   const bool stop = !leave && hooks_.stop && hooks_.stop();
-  const bool save = save_is_due(measured);
   if (model_.ranks() == nullptr) return {leave, stop, save};
   // Ranks wait for each other in every sum.
   std::array<double, 3> counts = {leave ? 1.0 : 0.0, stop ? 1.0 : 0.0, save ? 1.0 : 0.0};

@@ -49,7 +49,8 @@ class TrainingLoop {
     bool stop = false;
     bool save = false;
   };
-  Wishes wishes_of_all(bool measured) const;  // of this process, or of one of the ranks
+  // Of this process, which wishes to save or not, or of one of the ranks.
+  Wishes wishes_of_all(bool save) const;
 
   void step();
   void report() const;

@@ -62,9 +62,9 @@ TEST(GlooRanks, EveryCallDoesWhatItSays) {
       std::vector<int> said = {rank == 0 ? 7 : 0};
       ranks.broadcast(write(said));
       EXPECT_EQ(said[0], 7);
-      double own = rank;
-      ranks.sum(std::span(&own, 1));
-      EXPECT_EQ(own, count * (count - 1) / 2);
+      double number = rank;
+      ranks.sum(std::span(&number, 1));
+      EXPECT_EQ(number, count * (count - 1) / 2);
     });
   }
 }
