@@ -36,6 +36,7 @@
 #include "run/spending.h"
 #include "run/test_hits.h"
 #include "search/method.h"
+#include "search/rung.h"
 
 namespace bet {
 namespace {
@@ -55,6 +56,16 @@ std::string data_text(const FitReport::Data& data) {
          with_commas(data.items) + " items, " + with_commas(data.interactions) + " interactions (" +
          with_commas(data.parts.train) + " to train on, " + with_commas(data.parts.validation) +
          " for validation, " + with_commas(data.parts.test) + " for test)";
+}
+
+std::uint64_t bytes_of(const Graph& graph) {
+  std::uint64_t bytes = 0;
+  for (const at::Tensor* part :
+       {&graph.offsets, &graph.columns, &graph.active_users, &graph.inverse_root,
+        &graph.inverse_degree, &graph.quarter, &graph.quarter_root}) {
+    bytes += part->nbytes();
+  }
+  return bytes;
 }
 
 FitReport::MeasuredPlan measured_plan(const Trial& trial) {
@@ -280,8 +291,11 @@ class FitRun {
     ProgressTracker tracker(phases_of(options_, split_, nothing_to_cut(), allowed_share()),
                             callbacks_.progress);
     const TrainingHooks hooks = make_hooks(tracker);
+    const bool trains_before = !nothing_to_cut() && (method_.trains || method_.pretrains);
+    if (trains_before) say_memory(widest_training(), "up to ");
     const Proposal proposal = propose(hooks, tracker.progress());
     tracker.end_phase();
+    if (!trains_before) say_memory(proposal.plans, "");
     if (!proposal.note.empty()) message(proposal.note);
     double columns = 0;
     double widest = 0;
@@ -294,14 +308,37 @@ class FitRun {
     }
     // A full-size model tells how long trainings are by the same schedule only.
     const bool same_schedule = options_.loss != LossSetting::kAuto;
-    set_training_work(tracker.progress(), columns, widest, retraining_.schedule,
-                      full_ && same_schedule ? &*full_ : nullptr);
+    set_training_work(tracker.progress(), options_, split_,
+                      {columns, widest, full_ && same_schedule ? &*full_ : nullptr});
     const RetrainingResult result = retrain(proposal, hooks);
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
     fill_report(proposal, result);
     options_ = with_loss(options_, result.loss);
     finish(result.table);
+  }
+
+  // What a method may train at once: a full-size model, or plans side by side.
+  std::vector<SizePlan> widest_training() const {
+    const SizePlan full = full_plan(shape_);
+    const std::size_t side_by_side =
+        method_.shares_trainings ? RungTrainer::most_columns_of(shape_) / full.width() : 1;
+    return std::vector<SizePlan>(std::max<std::size_t>(1, side_by_side), full);
+  }
+
+  // Before anything is trained.
+  void say_memory(std::span<const SizePlan> plans, const char* at_most) {
+    ModelOptions model = retraining_.model;
+    model.ranks = columns_.get();
+    std::uint64_t bytes = training_memory(*graph_, plans, model, retraining_.schedule).about;
+    // The final training has a graph of its own.
+    if (retraining_.final_part != TrainingPart::kTrain) bytes += bytes_of(*graph_);
+    const Executor& executor = executor_for(training_.device);
+    constexpr std::uint64_t kMegabyte = 1'000'000;
+    message(str_cat("memory      training takes ", at_most, "about ",
+                    with_commas(bytes / kMegabyte + 1), " MB", columns_ ? " of each rank" : "",
+                    "; ", with_commas(executor.free_bytes() / kMegabyte), " MB are free on ",
+                    executor.name()));
   }
 
   RetrainingResult retrain(const Proposal& proposal, const TrainingHooks& hooks) {
@@ -465,8 +502,9 @@ class FitRun {
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
     const double columns = plan_columns(options_.dim, allowed_share());
-    set_training_work(progress, plans * columns, columns, retraining_.schedule,
-                      options_.loss != LossSetting::kAuto ? &*full_ : nullptr);
+    set_training_work(
+        progress, options_, split_,
+        {plans * columns, columns, options_.loss != LossSetting::kAuto ? &*full_ : nullptr});
     report_.seconds.pretrain = watch.seconds();
     return *full_;
   }

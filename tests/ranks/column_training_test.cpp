@@ -291,7 +291,7 @@ TEST(ColumnTraining, TakesTheMemoryOfItsColumns) {
   ColumnCase one;
   one.plan = full_plan({one.split.num_users(), one.split.num_items(), 64});
   const auto bytes = [&](RankGroup* ranks) {
-    return training_bytes(one.graph, std::span(&one.plan, 1), one.with(ranks), one.schedule);
+    return training_memory(one.graph, std::span(&one.plan, 1), one.with(ranks), one.schedule).least;
   };
   run_ranks(4, [&](RankGroup& ranks) { EXPECT_EQ(4 * bytes(&ranks), bytes(nullptr)); });
 }
