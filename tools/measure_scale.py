@@ -9,7 +9,8 @@ line of OUT has the seconds and the peak memory of
 
   read      `bet data stats`: reads and splits, as `load` of the fit does
   fit       load, a step, a measurement on validation, export: of its report.json
-  serve     `bet-serve recommend` for one user, and for 1,000 at once
+  export    `bet export --serving materialised`, which reads the data again
+  serve     `bet-serve recommend` for one user by table and graph, and for 1,000 by these vectors
 
 With --ranks a line for each number of single-threaded processes has `seconds.search` of one search on data
 of the size of MovieLens 100k. Data and runs are removed once they are measured. tools/make_results.py makes
@@ -71,15 +72,16 @@ class Study:
         options = [*fit.split(), "--loss", "bpr", "--max-steps", steps, "--measure-steps", steps, "--device", self.asked.device]
         whole = run([self.bet, "fit", data, *options, "--quiet", "--overwrite", "--out", folder])
         report = json.loads((folder / "report.json").read_text())
-        model, users = folder / "model.bet", self.work / "users.txt"
-        users.write_text("".join(f"{user}\n" for user in range(1, USERS_AT_ONCE + 1)))
-        line |= {"command": ["fit", *options], "commit": report["versions"]["commit"], "fit": whole,
+        model, vectors, users = folder / "model.bet", folder / "vectors.bet", self.work / "users.txt"
+        users.write_text("".join(f"{user}\n" for user in range(USERS_AT_ONCE)))
+        line |= {"command": ["fit", *options], "commit": report["versions"].get("commit", "not known"), "fit": whole,
                  "train": report["dataset"]["split"]["train"], "users": report["dataset"]["users"],
                  "items": report["dataset"]["items"], "params": report["used"]["params"],
                  "model_bytes": report["used"]["file_bytes"],
                  **{key: report[key] for key in ("seconds", "milliseconds", "steps", "device", "threads", "peak_rss_bytes")},
                  "serve_one": run([self.serve, "recommend", model, "--user", "1"]),
-                 "serve_many": run([self.serve, "recommend", model, "--users", users, "--out", self.work / "answers.jsonl"])}
+                 "export": run([self.bet, "export", folder, "--serving", "materialised", "--out", vectors]),
+                 "serve_many": run([self.serve, "recommend", vectors, "--users", users, "--out", self.work / "answers.jsonl"])}
         self.add(line)
         shutil.rmtree(folder)
 
@@ -98,7 +100,7 @@ class Study:
         if any([process.wait() for process in ranks]):
             sys.exit(f"a search by {size} processes failed")
         report = json.loads((folder / "report.json").read_text())
-        self.add({"ranks": size, "command": ["fit", *SEARCH], "commit": report["versions"]["commit"],
+        self.add({"ranks": size, "command": ["fit", *SEARCH], "commit": report["versions"].get("commit", "not known"),
                   "trainings": report["trainings"]["search"], "seconds": report["seconds"], "test": report["test"]})
         shutil.rmtree(folder)
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/precision_text.h"
 #include "base/row_quantiser.h"
 #include "search/method.h"
 
