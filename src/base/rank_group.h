@@ -41,13 +41,6 @@ class RankGroup {
 
   // Payload that this rank has sent so far.
   virtual std::uint64_t bytes_sent() const = 0;
-
-  // Whether one of the ranks says so.
-  bool any(bool own) {
-    double count = own ? 1 : 0;
-    sum(std::span(&count, 1));
-    return count > 0;
-  }
 };
 
 }  // namespace bet

@@ -26,12 +26,18 @@ Proposal propose_equal(const MethodInput& input) {
 
 // No cut at all: what all others are compared with.
 extern const MethodKind kFull;
-const MethodKind kFull = {
-    .name = "full", .about = "no cut", .budget = BudgetUse::kCap, .propose = propose_full};
+const MethodKind kFull = {.name = "full",
+                          .about = "no cut",
+                          .budget = BudgetUse::kCap,
+                          .proposes_one_plan = always_one_plan,
+                          .propose = propose_full};
 
 // ES: one size for all, rounded down as in the paper, so up to a parameter a row stays unused.
 extern const MethodKind kEqual;
-const MethodKind kEqual = {
-    .name = "es", .about = "equal sizes", .chooses_precision = true, .propose = propose_equal};
+const MethodKind kEqual = {.name = "es",
+                           .about = "equal sizes",
+                           .chooses_precision = true,
+                           .proposes_one_plan = always_one_plan,
+                           .propose = propose_equal};
 
 }  // namespace bet

@@ -13,7 +13,9 @@ Proposal propose_mixed_random(const MethodInput& input) {
 // MR: sizes drawn uniformly, regardless of frequency. The authors' draw exceeds the budget; here it
 // is corrected to spend it exactly (plan/size_plan.h).
 extern const MethodKind kMixedRandom;
-const MethodKind kMixedRandom = {
-    .name = "mr", .about = "mixed random sizes", .propose = propose_mixed_random};
+const MethodKind kMixedRandom = {.name = "mr",
+                                 .about = "mixed random sizes",
+                                 .proposes_one_plan = always_one_plan,
+                                 .propose = propose_mixed_random};
 
 }  // namespace bet

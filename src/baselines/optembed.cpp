@@ -204,7 +204,7 @@ class OptEmbedSearch {
     const Evaluator evaluator(input_.split, HeldOut::kValidation, input_.graph);
     const auto score = [&](const FieldSizes& sizes) -> std::optional<double> {
       const bool needed = evolution_.ranking().empty();  // a plan needs one score
-      leave_if_asked(input_.hooks, nullptr);             // it resumes from the last saved state
+      leave_if_asked(input_.hooks);                      // it resumes from the last saved state
       if (!needed && input_.hooks.stop && input_.hooks.stop()) return std::nullopt;
       gates_.set_sizes(sizes);
       const Ranking ranking = model_.ranking();

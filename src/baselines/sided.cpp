@@ -46,6 +46,8 @@ Proposal propose_sided(const MethodInput& input) {
   return proposal_of(std::move(rules));
 }
 
+bool has_share(const MethodOptions& options) { return options.user_share.has_value(); }
+
 std::vector<Option<MethodOptions>> options_of_sided() {
   return {make_option<MethodOptions>(
               {"user-share", "Search", Affects::kResult,
@@ -64,6 +66,7 @@ const MethodKind kSided = {.name = "sided",
                            .about = "equal sizes within each side",
                            .chooses_precision = true,
                            .fills = true,
+                           .proposes_one_plan = has_share,
                            .propose = propose_sided,
                            .options = options_of_sided};
 

@@ -76,7 +76,10 @@ void run_fit(const FitCommand& command) {
     FitJob job = job_of(command);
     job.ranks = join_ranks(command.output.comm_timeout);
     if (job.ranks && job.ranks->rank() > 0) {
-      fit(job);
+      FitCallbacks callbacks;
+      callbacks.leave = is_terminated;
+      callbacks.began = watch_termination;
+      fit(job, callbacks);
       return;
     }
     watch_interrupts();

@@ -159,10 +159,10 @@ class GlooRanks final : public RankGroup {
     try {
       call();
     } catch (const std::exception& error) {
-      fail("rank ", options_.rank, " of ", options_.size, " at ", options_.address, ": ", what,
-           " failed; another rank ended, or did not answer for ",
-           std::chrono::duration_cast<std::chrono::seconds>(options_.timeout).count(), " s (",
-           first_line(error.what()), ")");
+      fail_as(ErrorKind::kInternal, "rank ", options_.rank, " of ", options_.size, " at ",
+              options_.address, ": ", what, " failed; another rank ended, or did not answer for ",
+              std::chrono::duration_cast<std::chrono::seconds>(options_.timeout).count(), " s (",
+              first_line(error.what()), ")");
     }
   }
 

@@ -16,6 +16,8 @@
 
 #include "base/error.h"
 #include "ranks/first_line.h"
+#include "ranks/gloo_ranks.h"
+#include "ranks/own_address.h"
 
 namespace bet {
 namespace {
@@ -282,6 +284,17 @@ void World::agree(const std::string& lines) {
             "the ranks of a run need the same data, options and version: ", verdict);
 }
 
+std::unique_ptr<RankGroup> World::join_group() const {
+  return join_gloo_ranks(answer([&]() -> StorePointer {
+                           return c10::make_intrusive<c10d::PrefixStore>(
+                               "group/", open_store(place_, false, timeout_));
+                         }),
+                         {.rank = rank(),
+                          .size = size(),
+                          .address = own_address_towards(place_.host, place_.port),
+                          .timeout = timeout_});
+}
+
 void World::set(const std::string& key, const std::string& value) {
   answer([&] { connection_->store->set(key, bytes_of(value)); });
 }
@@ -316,6 +329,17 @@ std::vector<std::string> World::losses() {
       sentences.push_back(str_cat("rank ", other, " ", lost));
     }
     told_lost_[other] = !lost.empty();
+  }
+  return sentences;
+}
+
+std::vector<std::string> World::wait_for_losses() {
+  // Ranks beat once a second or more often.
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  std::vector<std::string> sentences = losses();
+  while (sentences.empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(10ms);
+    sentences = losses();
   }
   return sentences;
 }

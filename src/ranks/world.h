@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rank_group.h"
 #include "ranks/place_in_world.h"
 
 namespace bet {
@@ -35,6 +36,10 @@ class World {
   // the lines, where they are not.
   void agree(const std::string& lines);
 
+  // The ranks as a group that trains one model together (ranks/gloo_ranks.h), whose calls have the
+  // timeout of the world; called by all ranks, at most once. Throws in builds without Gloo.
+  std::unique_ptr<RankGroup> join_group() const;
+
   // Values that ranks leave for each other; each key is set once.
   void set(const std::string& key, const std::string& value);
   bool has(const std::string& key);
@@ -49,6 +54,9 @@ class World {
   bool is_lost(std::uint32_t rank) const;
   // Sentences about ranks that were lost since the last call.
   std::vector<std::string> losses();
+  // The same once there are some, or a rank's time to tell why it gave up is over. For a rank that
+  // does not get an answer from others.
+  std::vector<std::string> wait_for_losses();
 
   // Asks all ranks to end their common work, as rank 0 does when it is done.
   void ask_to_stop();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -35,6 +36,7 @@
 #include "run/spending.h"
 #include "run/test_hits.h"
 #include "search/method.h"
+#include "search/rung.h"
 
 namespace bet {
 namespace {
@@ -54,6 +56,16 @@ std::string data_text(const FitReport::Data& data) {
          with_commas(data.items) + " items, " + with_commas(data.interactions) + " interactions (" +
          with_commas(data.parts.train) + " to train on, " + with_commas(data.parts.validation) +
          " for validation, " + with_commas(data.parts.test) + " for test)";
+}
+
+std::uint64_t bytes_of(const Graph& graph) {
+  std::uint64_t bytes = 0;
+  for (const at::Tensor* part :
+       {&graph.offsets, &graph.columns, &graph.active_users, &graph.inverse_root,
+        &graph.inverse_degree, &graph.quarter, &graph.quarter_root}) {
+    bytes += part->nbytes();
+  }
+  return bytes;
 }
 
 FitReport::MeasuredPlan measured_plan(const Trial& trial) {
@@ -118,6 +130,7 @@ class FitRun {
         if (callbacks_.message) callbacks_.message(folder_.string() + " is complete");
         return read_report(run_->files().report());
       }
+      join_columns();
       prepare();
       announce();
       train();
@@ -135,23 +148,39 @@ class FitRun {
 
   // Throws on what only one process can do.
   void refuse_alone() const {
-    BET_CHECK(method_.shares_trainings, "--method ", options_.method, " has no trainings that ",
-              ranks_->size(), " ranks could divide: only --method bet has");
+    BET_CHECK(divides_columns() || method_.shares_trainings, "--method ", options_.method,
+              " has no trainings that ", ranks_->size(),
+              " ranks could divide: only --method bet has; --divide columns divides a table");
     BET_CHECK(options_.data.path != "-", "standard input cannot be read by ", ranks_->size(),
               " ranks: give a file that all of them have");
   }
 
+  bool divides_columns() const { return options_.divide == Division::kColumns; }
+
   // Does what the first rank needs help with.
   void help() {
     if (ranks_->wait_for(kWork, 0) == kNone) return;
+    join_columns();
     use_machine();
     prepare_data();
     agree();
     graph_ = make_graph(split_, TrainingPart::kTrain).to(training_.device);
-    if (nothing_to_cut()) return;
     TrainingHooks hooks;
-    hooks.stop = [this] { return ranks_->asked_to_stop(); };
-    method_.propose(method_input(hooks, {}));
+    if (divides_columns()) {
+      if (callbacks_.began) callbacks_.began(folder_);
+      hooks.leave = callbacks_.leave;
+      const Proposal proposal =
+          nothing_to_cut() ? full_proposal() : proposal_from(method_input(hooks, {}));
+      retrain(proposal, hooks);
+    } else if (!nothing_to_cut()) {
+      hooks.stop = [this] { return ranks_->asked_to_stop(); };
+      method_.propose(method_input(hooks, {}));
+    }
+  }
+
+  // Before data are read, which may take long: ranks that cannot reach each other are told so.
+  void join_columns() {
+    if (ranks_ != nullptr && divides_columns()) columns_ = ranks_->join_group();
   }
 
   bool resumes() const { return mode_ == FitMode::kResume || mode_ == FitMode::kContinueSearch; }
@@ -204,7 +233,9 @@ class FitRun {
   // All ranks make the same run.
   void agree() const {
     if (ranks_ == nullptr) return;
-    ranks_->agree(str_cat("version = ", BET_VERSION, " ", build_commit(), "\ndata = ", identity_));
+    // States are read by all ranks or none.
+    ranks_->agree(str_cat("version = ", BET_VERSION, " ", build_commit(),
+                          "\ncommand = ", resumes() ? "resume" : "fit", "\ndata = ", identity_));
   }
 
   // What holds the full table needs no low precision.
@@ -228,8 +259,9 @@ class FitRun {
     message(data_text(report_.data));
     if (ranks_ != nullptr) {
       message(str_cat("ranks       ", ranks_->size(),
-                      ", which divide the trainings of the search; the best plan is trained by "
-                      "rank 0"));
+                      divides_columns() ? ", which divide the columns of the table"
+                                        : ", which divide the trainings of the search; the best "
+                                          "plan is trained by rank 0"));
     }
     if (options_.threads > num_threads()) {
       message(str_cat("--threads ", options_.threads, ": this machine has ", num_threads(),
@@ -259,8 +291,11 @@ class FitRun {
     ProgressTracker tracker(phases_of(options_, split_, nothing_to_cut(), allowed_share()),
                             callbacks_.progress);
     const TrainingHooks hooks = make_hooks(tracker);
+    const bool trains_before = !nothing_to_cut() && (method_.trains || method_.pretrains);
+    if (trains_before) say_memory(widest_training(), "up to ");
     const Proposal proposal = propose(hooks, tracker.progress());
     tracker.end_phase();
+    if (!trains_before) say_memory(proposal.plans, "");
     if (!proposal.note.empty()) message(proposal.note);
     double columns = 0;
     double widest = 0;
@@ -274,17 +309,56 @@ class FitRun {
     // A full-size model tells how long trainings are by the same schedule only.
     const bool same_schedule = options_.loss != LossSetting::kAuto &&
                                training_.schedule.max_steps == retraining_.schedule.max_steps;
-    set_training_work(tracker.progress(), columns, widest, retraining_.schedule,
-                      full_ && same_schedule ? &*full_ : nullptr);
-    const RetrainingResult result = retrain_plans(
-        {split_, *graph_, retraining_.model, retraining_.schedule, hooks}, retraining_.final_part,
-        proposal.plans, {run_->files().checkpoints().folder, identity_, resumes()},
-        loss_search(proposal));
+    set_training_work(tracker.progress(), options_, split_,
+                      {columns, widest, full_ && same_schedule ? &*full_ : nullptr});
+    const RetrainingResult result = retrain(proposal, hooks);
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
     fill_report(proposal, result);
     options_ = with_loss(options_, result.loss);
     finish(result.table);
+  }
+
+  // What a method may train at once: a full-size model, or plans side by side.
+  std::vector<SizePlan> widest_training() const {
+    const SizePlan full = full_plan(shape_);
+    const std::size_t side_by_side =
+        method_.shares_trainings ? RungTrainer::most_columns_of(shape_) / full.width() : 1;
+    return std::vector<SizePlan>(std::max<std::size_t>(1, side_by_side), full);
+  }
+
+  // Before anything is trained.
+  void say_memory(std::span<const SizePlan> plans, const char* at_most) {
+    ModelOptions model = retraining_.model;
+    model.ranks = columns_.get();
+    std::uint64_t bytes = training_memory(*graph_, plans, model, retraining_.schedule).about;
+    // The final training has a graph of its own.
+    if (retraining_.final_part != TrainingPart::kTrain) bytes += bytes_of(*graph_);
+    const Executor& executor = executor_for(training_.device);
+    constexpr std::uint64_t kMegabyte = 1'000'000;
+    message(str_cat("memory      training takes ", at_most, "about ",
+                    with_commas(bytes / kMegabyte + 1), " MB", columns_ ? " of each rank" : "",
+                    "; ", with_commas(executor.free_bytes() / kMegabyte), " MB are free on ",
+                    executor.name()));
+  }
+
+  RetrainingResult retrain(const Proposal& proposal, const TrainingHooks& hooks) {
+    retraining_.model.ranks = columns_.get();
+    try {
+      return retrain_plans({split_, *graph_, retraining_.model, retraining_.schedule, hooks},
+                           retraining_.final_part, proposal.plans,
+                           {RunFiles{folder_}.checkpoints().folder, identity_, resumes()},
+                           loss_search(proposal));
+    } catch (const Error& error) {
+      // A rank that no longer answers ends the training of all.
+      if (!columns_ || error.kind() != ErrorKind::kInternal) throw;
+      std::string text = error.what();
+      if (!helps()) {
+        for (const std::string& loss : ranks_->wait_for_losses()) text += "; " + loss;
+        text += str_cat("; what was saved is kept; to continue: bet resume ", folder_.string());
+      }
+      fail_as(ErrorKind::kInternal, text);
+    }
   }
 
   LossSearch loss_search(const Proposal& proposal) const {
@@ -358,13 +432,23 @@ class FitRun {
     if (nothing_to_cut()) {
       BET_CHECK(mode_ != FitMode::kContinueSearch, folder_.string(),
                 ": has no search to continue: its budget holds the full table");
-      return {.plans = {as_stored(full_plan(shape_))}};
+      return full_proposal();
     }
     const Stopwatch watch;
     MethodInput input = method_input(hooks, [&] { return pretrain_full(hooks, progress); });
     input.files = run_->files();
     input.state.path = input.files.checkpoints().method();
     input.has_plan = [this] { stop_effect(StopEffect::kFinishes); };
+    Proposal proposal = proposal_from(input);
+    stop_effect(StopEffect::kFinishes);
+    report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
+    return proposal;
+  }
+
+  Proposal full_proposal() const { return {.plans = {as_stored(full_plan(shape_))}}; }
+
+  // With plans as they are trained and stored.
+  Proposal proposal_from(const MethodInput& input) {
     Proposal proposal = method_.propose(input);
     BET_CHECK(!proposal.plans.empty(), "--method ", options_.method, " made no plan");
     if (!method_.chooses_precision) {
@@ -375,8 +459,6 @@ class FitRun {
     } else if (method_.fills && spending_.limits.front().in_bytes) {
       for (SizePlan& plan : proposal.plans) plan = with_full_table(plan);
     }
-    stop_effect(StopEffect::kFinishes);
-    report_.seconds.search = watch.seconds() - report_.seconds.pretrain;
     return proposal;
   }
 
@@ -421,8 +503,9 @@ class FitRun {
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
     const double columns = plan_columns(options_.dim, allowed_share());
-    set_training_work(progress, plans * columns, columns, retraining_.schedule,
-                      options_.loss != LossSetting::kAuto ? &*full_ : nullptr);
+    set_training_work(
+        progress, options_, split_,
+        {plans * columns, columns, options_.loss != LossSetting::kAuto ? &*full_ : nullptr});
     report_.seconds.pretrain = watch.seconds();
     return *full_;
   }
@@ -543,7 +626,8 @@ class FitRun {
   RetrainingOptions training_;  // of what comes before retraining
   RetrainingOptions retraining_;
   const MethodKind& method_;
-  World* ranks_;  // null: one process alone
+  World* ranks_;                        // null: one process alone
+  std::unique_ptr<RankGroup> columns_;  // of those that divide the table; null: nobody does
   Stopwatch watch_;
 
   std::optional<RunFolder> run_;

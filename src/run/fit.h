@@ -27,9 +27,10 @@ struct FitJob {
   std::filesystem::path folder;  // of the run; empty: default_folder()
   FitMode mode = FitMode::kNew;
   std::shared_ptr<const RunData> data = {};  // of the options; null: loaded by the run
-  // The processes that make this run together, each with the same job: the trainings of the search
-  // are divided among them. Rank 0 has the folder and the callbacks; the others only help, and
-  // their result is empty. Null: this one alone.
+  // The processes that make this run together, each with the same job: the trainings of the search,
+  // or the columns of the table, are divided among them (FitOptions::divide). Rank 0 has the folder
+  // and the callbacks; the others only help, and their result is empty. Of their callbacks `began`
+  // and `leave` are called, where columns are divided. Null: this one alone.
   std::shared_ptr<World> ranks = {};
 };
 

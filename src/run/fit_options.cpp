@@ -145,6 +145,32 @@ void check_loss(const FitOptions& options, const BackboneKind& backbone) {
             options.temperature.value_or(0), " must be positive");
 }
 
+// Whether or not there are several processes: a run may be resumed by more.
+void check_division(const FitOptions& options, const MethodKind& method,
+                    const BackboneKind& backbone) {
+  if (options.divide != Division::kColumns) return;
+  const auto refuse = [](const auto&... why) { fail("--divide columns: ", why...); };
+  if (!backbone.sums_columns) {
+    refuse("--backbone ", options.backbone, " mixes columns; there are mf and lightgcn");
+  }
+  if (method.proposes_one_plan == nullptr || !method.proposes_one_plan(options.search)) {
+    refuse("--method ", options.method,
+           " has more to train than one plan; there are full, es, mr, and sided with --user-share");
+  }
+  if (options.loss == LossSetting::kAuto) refuse("--loss auto trains several models; name one");
+  if (options.score != ScoreKind::kDot) refuse("--score must be dot");
+  if (options.device != "cpu") refuse("--device must be cpu");
+  if (!options.materialised) refuse("--serving auto trains several plans; name one");
+  if (trains_vectors(options)) {
+    refuse("--serving materialised trains vectors, which cannot be divided, for a budget in bytes");
+  }
+  if (!options.precision) refuse("--precision auto trains several plans; name fp32 or fp16");
+  if (is_integer(usual_precision(options).users)) {
+    refuse("--precision ", precision_name(*options.precision),
+           " has one scale for all columns of a row; there are fp32 and fp16");
+  }
+}
+
 }  // namespace
 
 FitOptions with_defaults(FitOptions options) {
@@ -162,6 +188,7 @@ FitOptions with_defaults(FitOptions options) {
   const bool caches = method.pretrains || options.loss == LossSetting::kAuto;
   options.cache = caches ? absolute_cache(options.cache) : "";
   retraining_options(options).schedule.validate();
+  check_division(options, method, backbone);
   return options;
 }
 

@@ -28,6 +28,10 @@ enum class LossSetting : std::uint8_t { kAuto, kBpr, kSoftmax };
 // for the file holds no table beside them.
 enum class SeenItems : std::uint8_t { kAuto, kKeep, kDrop };
 
+// What several processes that make one run divide among them: the trainings of a search, or the
+// columns of one table that is too large for one machine.
+enum class Division : std::uint8_t { kTrainings, kColumns };
+
 // All that decides the result of a run, and how fast it comes. What is optional and not given is
 // set by with_defaults(). The table of these options is in run/option_table.h.
 struct FitOptions {
@@ -65,6 +69,7 @@ struct FitOptions {
   std::uint64_t seed = 1;
   std::uint32_t threads = 0;  // 0: one per core
   std::string cache;          // folder of pretrained models; empty: under the user's cache folder
+  Division divide = Division::kTrainings;
 };
 
 // The same with everything set that the method, backbone and effort decide. Throws on options that

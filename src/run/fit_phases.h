@@ -11,16 +11,23 @@ namespace bet {
 // About how many columns a plan has, whose parameters are this share of the full table's.
 double plan_columns(std::uint32_t dim, double share);
 
-// The phases of a run and about how much work each is, in steps times columns of the table. Of
-// resolved options. With `nothing_to_cut` the full table is trained and there is nothing to search
-// for; `share` is that of the parameters of plans.
+// The phases of a run and about how much work each is, in what costs time: steps times columns
+// times interactions and rows. Of resolved options. With `nothing_to_cut` the full table is trained
+// and there is nothing to search for; `share` is that of the parameters of plans.
 std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, bool nothing_to_cut,
                              double share);
 
-// Sets the work of training plans whose columns are known better: of all together, and of the
-// widest. A full-size model that was trained with the same schedule tells how soon such a training
-// ends; null if there is none.
-void set_training_work(RunProgress& progress, double columns, double widest,
-                       const Schedule& schedule, const Pretrained* full);
+// What is known better of plans before they are trained.
+struct PlansToTrain {
+  double columns = 0;  // of all together
+  double widest = 0;
+  // A full-size model that was trained with the same schedule tells how soon such a training ends;
+  // null if there is none.
+  const Pretrained* full = nullptr;
+};
+
+// Sets the work of training them. Of resolved options.
+void set_training_work(RunProgress& progress, const FitOptions& resolved, const Split& split,
+                       const PlansToTrain& plans);
 
 }  // namespace bet

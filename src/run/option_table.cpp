@@ -273,6 +273,12 @@ Table make_table() {
   table.push_back(make_option<Row>(
       {"cache", "Run", Affects::kNothing, "folder that keeps pretrained models"},
       [](auto& o) -> auto& { return o.cache; }));
+  table.push_back(make_choice<Row, Division>(
+      {"divide", "Run", Affects::kNothing,
+       "trainings or columns: what several processes that make one run divide, the trainings of "
+       "--method bet or the columns of one table (docs/scale.md)"},
+      {{"trainings", Division::kTrainings}, {"columns", Division::kColumns}},
+      [](auto& o) -> auto& { return o.divide; }));
   add_data_rows(kDataRowsSetAlways, data.size());
   return table;
 }

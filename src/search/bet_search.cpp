@@ -135,12 +135,15 @@ class PlanSearch {
     }
     num_rules_ = candidates_.size();
     num_losses_ = trainer_.losses(candidates_.front().sampled.plan, 1).size();
-    plan_work(trainer_.whole_length());
+    count_trainings();
+    length_ = trainer_.whole_length();
+    expect(0);
     find_length();
-    plan_work(length_);
+    count_trainings();
     const Rung first = {fewest_ranking_steps(trainer_.backbone(), length_)};
     Choices fresh;
     for (std::size_t rule = 0; rule < num_rules_; ++rule) fresh.push_back(first_choice(rule));
+    left_.first = options_.num_plans;
     train(fresh, first);
     for (std::uint32_t made = 0; made < options_.num_plans;) {
       const Choices parents = best_parents(first);
@@ -160,12 +163,14 @@ class PlanSearch {
                     Strategy::kNearBest, fresh);
         }
       }
+      left_.first = options_.num_plans - made;
       train(fresh, first);
     }
     Choices better = best_of(first, num_middle_plans(options_));
     add_best_rules(first, kMiddleRules, better);
     add_best_of_precisions(first, better);
     const Rung middle = {middle_steps(trainer_.backbone(), length_)};
+    left_.middle = 0;
     train(better, middle);
     Choices finalists = best_finalists(middle);
     add_best_rules(middle, 1, finalists);
@@ -179,6 +184,7 @@ class PlanSearch {
     if (best.size() < 2) return;
     last.first_fold = 1;
     last.end_fold = kFolds;
+    left_.last = 0;
     train(best, last);
   }
 
@@ -191,6 +197,7 @@ class PlanSearch {
     const std::size_t number = finalists.front().number;
     Choices losses;
     for (std::size_t loss = 0; loss < num_losses_; ++loss) losses.push_back({number, loss});
+    left_.last -= std::min(left_.last, losses.size());
     train(losses, rung);
     std::ranges::stable_sort(losses, std::greater<>(),
                              [&](const Choice& one) { return score_of(rung.steps, one); });
@@ -201,6 +208,7 @@ class PlanSearch {
     }
     // Losses of a kind stand together: they are trained side by side.
     std::ranges::stable_sort(others, {}, &Choice::loss);
+    left_.last = kLastPairs * (kFolds - 1);
     train(others, rung);
   }
 
@@ -238,9 +246,9 @@ class PlanSearch {
         rules.size() - first,
         [&](std::size_t task) -> std::vector<double> {
           const SampledPlan& sampled = candidates_[rules[first + task]].sampled;
-          const auto best = trainer_.length(sampled.plan, [this](double part) {
-            report(part * static_cast<double>(trainer_.whole_length()));
-          });
+          const double work = work_of(sampled.plan.width(), trainer_.whole_length());
+          const auto best =
+              trainer_.length(sampled.plan, [&](double part) { report(part * work); });
           if (!best) return {};
           return {best->score,
                   static_cast<double>(best->is_short ? best->length : trainer_.whole_length())};
@@ -250,6 +258,7 @@ class PlanSearch {
           Trial trial = trial_of({rule}, {}, static_cast<std::uint64_t>(found[1]));
           trial.fitness = found[0];
           trial.seconds = seconds;
+          done_ += work_of(trial.sampled.plan.width(), trainer_.whole_length());
           add(std::span(&trial, 1), Choices{{rule}});
         });
   }
@@ -279,13 +288,21 @@ class PlanSearch {
     if (choices.empty()) return;
     const std::vector<std::size_t> ends = RungTrainer::groups(trained, tasks_.num_ranks());
     const auto begin_of = [&](std::size_t group) { return group > 0 ? ends[group - 1] : 0; };
+    std::vector<double> works;
+    for (std::size_t group = 0; group < ends.size(); ++group) {
+      double columns = 0;
+      for (std::size_t i = begin_of(group); i < ends[group]; ++i) {
+        columns += trained[i].plan->width();
+      }
+      works.push_back(work_of(columns, steps));
+    }
+    expect(std::accumulate(works.begin(), works.end(), 0.0));
     run_tasks(
         ends.size(),
         [&](std::size_t group) {
           const std::size_t count = ends[group] - begin_of(group);
-          const auto work = static_cast<double>(count * steps);
           return trainer_.scores(trained.subspan(begin_of(group), count), steps, length_,
-                                 [&](double part) { report(part * work); });
+                                 [&](double part) { report(part * works[group]); });
         },
         [&](std::size_t group, std::span<const double> scores, double seconds) {
           const std::size_t begin = begin_of(group);
@@ -296,6 +313,7 @@ class PlanSearch {
             trials.back().fitness = scores[i];
             trials.back().seconds = seconds / static_cast<double>(scores.size());
           }
+          done_ += works[group];
           add(trials, choices.subspan(begin, scores.size()));
         });
   }
@@ -316,7 +334,7 @@ class PlanSearch {
       done(task, std::span(result).first(result.size() - 1), result.back());
     };
     batch.stop = [this] {
-      leave_if_asked(hooks_, {});
+      leave_if_asked(hooks_);
       return hooks_.stop && hooks_.stop();
     };
     if (!tasks_.run(batch)) throw Stopped();
@@ -347,6 +365,7 @@ class PlanSearch {
     if (tasks_.is_first_rank()) check_is(stored_[next], trial);
     trial.fitness = known[0];
     trial.seconds = known[2];
+    done_ += work_of(trial.sampled.plan.width(), steps);
     note(trial, choice);
     return true;
   }
@@ -489,16 +508,52 @@ class PlanSearch {
     result_.loss = {trainer_.losses(plan, whole)[best.loss], !few_data_};
   }
 
-  // What a search that is not cut short makes.
-  void plan_work(std::uint64_t length) {
-    result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + num_rules_ +
-                          options_.num_plans + most_middle_plans(options_, num_precisions()) +
-                          num_last_trainings(options_, num_precisions(), num_losses_);
-    expected_ = static_cast<double>(expected_steps(options_, trainer_.backbone(), num_rules_,
-                                                   num_precisions(), num_losses_, length));
+  // Those that a search makes which is not cut short.
+  void count_trainings() {
+    left_ = {num_rules_ + options_.num_plans, most_middle_plans(options_, num_precisions()),
+             num_last_trainings(options_, num_precisions(), num_losses_)};
+    result_.num_planned =
+        std::max<std::size_t>(1, result_.num_lengths) + left_.first + left_.middle + left_.last;
   }
 
-  // `more`: steps, in addition to those that are noted.
+  // What a training costs, in steps times columns: on given data its time is in proportion to it.
+  static double work_of(double columns, std::uint64_t steps) {
+    return static_cast<double>(steps) * (columns + kStepOverhead);
+  }
+
+  // About how wide plans are that are yet to be trained: as the best of the first rung, or, before
+  // there are any, as the candidates.
+  double typical_width() const {
+    const Rung first = {fewest_ranking_steps(trainer_.backbone(), length_)};
+    double sum = 0;
+    if (scores_.contains(first.steps)) {
+      const Choices best = best_of(first, num_middle_plans(options_));
+      for (const Choice& one : best) sum += candidates_[one.number].sampled.plan.width();
+      return sum / static_cast<double>(best.size());
+    }
+    for (const Candidate& one : candidates_) sum += one.sampled.plan.width();
+    return sum / static_cast<double>(candidates_.size());
+  }
+
+  // Expects the work of trainings that are about to begin, and what follows them.
+  void expect(double next) {
+    const double width = typical_width();
+    // Plans are trained side by side: the overhead is that of a group.
+    const double group = std::max(1.0, RungTrainer::most_columns_of(samplers_[0].shape()) / width);
+    const auto later = [&](std::size_t count, std::uint64_t steps) {
+      return static_cast<double>(count * steps) * (width + kStepOverhead / group);
+    };
+    const BackboneKind& backbone = trainer_.backbone();
+    const double length = result_.trials.empty() ? work_of(candidates_.front().sampled.plan.width(),
+                                                           trainer_.whole_length())
+                                                 : 0;
+    expected_ = done_ + length + next +
+                later(left_.first, fewest_ranking_steps(backbone, length_)) +
+                later(left_.middle, middle_steps(backbone, length_)) +
+                later(left_.last, last_steps(backbone, length_));
+  }
+
+  // `more`: work, in addition to what is noted.
   void report(double more = 0) {
     if (!hooks_.progress) return;
     double best = 0;
@@ -506,8 +561,7 @@ class PlanSearch {
     char detail[80];
     std::snprintf(detail, sizeof(detail), "%zu trainings, best validation score %.4f",
                   result_.trials.size(), best);
-    hooks_.progress(
-        {"search", static_cast<double>(result_.steps) + more, expected_, best > 0 ? detail : ""});
+    hooks_.progress({"search", done_ + more, expected_, best > 0 ? detail : ""});
   }
 
   std::span<const PlanSampler> samplers_;
@@ -520,11 +574,15 @@ class PlanSearch {
   std::vector<Trial> stored_;  // by earlier processes: rank 0
   SharedTasks::Result known_;  // of each of them score, steps, seconds: all ranks
   std::vector<Candidate> candidates_;
-  std::size_t num_rules_ = 0;                                           // the first candidates
-  std::size_t num_losses_ = 0;                                          // that a plan may have
-  std::uint64_t length_ = 0;                                            // best for this data
-  bool few_data_ = false;                                               // it depends on the plan
-  double expected_ = 0;                                                 // steps
+  std::size_t num_rules_ = 0;   // the first candidates
+  std::size_t num_losses_ = 0;  // that a plan may have
+  std::uint64_t length_ = 0;    // best for this data
+  bool few_data_ = false;       // it depends on the plan
+  struct {                      // by rung
+    std::size_t first = 0, middle = 0, last = 0;
+  } left_;               // trainings after those that are being made
+  double done_ = 0;      // work_of() the noted trials
+  double expected_ = 0;  // of all
   std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
   // By steps of a rung: scores by fold.
   std::map<std::uint64_t, std::map<Choice, std::vector<double>>> scores_;

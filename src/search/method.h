@@ -116,6 +116,9 @@ struct MethodKind {
   bool chooses_precision = false;
   bool shares_trainings = false;  // among the ranks of a run
   bool fills = false;             // plans may grow until they spend all of a budget of bytes
+  // Whether the method proposes one plan without training anything, where precision and form are
+  // given; null: never.
+  bool (*proposes_one_plan)(const MethodOptions& options) = nullptr;
   Proposal (*propose)(const MethodInput& input) = nullptr;
   // Its rows of the table of options; null: it has none.
   std::vector<Option<MethodOptions>> (*options)() = nullptr;
@@ -126,6 +129,9 @@ struct MethodKind {
   SearchWork (*expected_work)(const MethodOptions& options, const RetrainingOptions& retraining,
                               bool choose_loss, const Split& split) = nullptr;
 };
+
+// For MethodKind::proposes_one_plan.
+inline bool always_one_plan(const MethodOptions& /*options*/) { return true; }
 
 // All of them, in the order of docs/methods.md.
 std::span<const MethodKind* const> methods();

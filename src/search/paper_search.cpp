@@ -143,7 +143,7 @@ class PaperSearch {
   // stop hook ended it.
   bool probe(Trial& trial) const {
     const auto stop = [this] {
-      leave_if_asked(hooks_, nullptr);  // every trial is stored already
+      leave_if_asked(hooks_);  // every trial is stored already
       return hooks_.stop && hooks_.stop();
     };
     const Stopwatch watch;

@@ -30,14 +30,13 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
 }
 
 // How long ranks need that take groups as they come, in columns of a training.
-std::uint64_t time_needed(std::span<const PlanAndLoss> trained, std::span<const std::size_t> ends,
-                          std::uint32_t num_ranks) {
-  constexpr std::uint64_t kOverhead = 16;  // of a step, whatever its columns
-  std::vector<std::uint64_t> busy(num_ranks);
+double time_needed(std::span<const PlanAndLoss> trained, std::span<const std::size_t> ends,
+                   std::uint32_t num_ranks) {
+  std::vector<double> busy(num_ranks);
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    std::uint64_t& next = *std::ranges::min_element(busy);
-    next += kOverhead;
+    double& next = *std::ranges::min_element(busy);
+    next += kStepOverhead;
     for (; begin < end; ++begin) next += trained[begin].plan->width();
   }
   return *std::ranges::max_element(busy);
@@ -131,22 +130,25 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
       *data.evaluator);
 }
 
-std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> trained,
-                                             std::uint32_t num_ranks) {
-  if (trained.empty()) return {};
+std::uint32_t RungTrainer::most_columns_of(const TableShape& shape) {
   // Enough columns to fill the vectors of a CPU and a GPU, and not much more memory than a table of
   // full width; of many rows fewer, since a training has a dozen arrays of this size.
   constexpr std::uint32_t kColumns = 256;
   constexpr std::uint64_t kNumbers = std::uint64_t{1} << 25;
-  const std::uint64_t columns =
-      kNumbers / std::max<std::uint64_t>(1, trained.front().plan->shape().num_rows());
-  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(columns, 1, kColumns));
+  const std::uint64_t columns = kNumbers / std::max<std::uint64_t>(1, shape.num_rows());
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(columns, 1, kColumns));
+}
+
+std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> trained,
+                                             std::uint32_t num_ranks) {
+  if (trained.empty()) return {};
+  const std::uint32_t most = most_columns_of(trained.front().plan->shape());
   std::vector<std::size_t> best = groups_of(trained, most);
   if (num_ranks == 1) return best;
-  std::uint64_t least = time_needed(trained, best, num_ranks);
+  double least = time_needed(trained, best, num_ranks);
   for (std::uint32_t fewer = most - 1; fewer > 0; --fewer) {
     std::vector<std::size_t> ends = groups_of(trained, fewer);
-    const std::uint64_t time = time_needed(trained, ends, num_ranks);
+    const double time = time_needed(trained, ends, num_ranks);
     if (time >= least) continue;
     least = time;
     best = std::move(ends);

@@ -34,6 +34,9 @@ struct ShortTraining {
   LossOptions loss;
 };
 
+// What a step costs whatever its columns, in columns.
+constexpr double kStepOverhead = 16;
+
 // A short training that ranks plans as one of `length` steps does (docs/studies/rungs.md). The rate
 // of BPR is higher, and the temperature of a softmax lower, than would be best for the short
 // training itself: so plans that learn slowly come as far as they do in the whole one. Dense
@@ -80,6 +83,9 @@ class RungTrainer {
 
   // Steps of the schedule.
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
+
+  // Most columns of plans that are trained side by side; one plan alone may have more.
+  static std::uint32_t most_columns_of(const TableShape& shape);
 
   // Which of these are trained side by side: the end of each group. Of several ranks, which take
   // one when they have none, all are busy about as long.

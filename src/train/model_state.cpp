@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/dense_weights.h"
+#include "plan/column_slice.h"
 #include "train/adam_state.h"
 
 namespace bet {
@@ -186,28 +187,40 @@ void ModelInTraining::restore(const Checkpoint& state) {
   weights_adam_->set_records({records.at(0)});
 }
 
-std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
-                             const ModelOptions& options, const Schedule& schedule) {
+TrainingMemory training_memory(const Graph& graph, std::span<const SizePlan> plans,
+                               const ModelOptions& options, const Schedule& schedule) {
   const BackboneKind& kind = find_backbone(options.backbone);
   std::uint64_t columns = 0;
-  for (const SizePlan& plan : plans) columns += row_stride(plan.width() * kind.tables);
-  const auto num_nodes = static_cast<std::uint64_t>(graph.num_nodes());
-  if (graph.device().is_cpu()) {
-    // Parameters, two moments, gradients and vectors: what every backbone has, so that nothing is
-    // refused that would fit. LightGCN takes 7.3 tables.
-    constexpr std::uint64_t kTables = 5;
-    return 4 * columns * kTables * num_nodes;
+  for (const SizePlan& plan : plans) {
+    const std::uint32_t width = plan.width() * kind.tables;
+    columns += row_stride(options.ranks == nullptr
+                              ? width
+                              : ColumnSlice{0, options.ranks->size()}.largest_part_of(width));
   }
+  const auto num_nodes = static_cast<std::uint64_t>(graph.num_nodes());
   const std::uint64_t entries =
       schedule.entries_for(static_cast<std::uint32_t>(graph.active_users.size(0)));
+  if (graph.device().is_cpu()) {
+    // Parameters, two moments, gradients and vectors: what every backbone has, so that nothing is
+    // refused that would fit.
+    constexpr std::uint64_t kLeastTables = 5;
+    // MF takes 4.2 tables in a step and LightGCN 7.3; one more is for the best weights so far.
+    const std::uint64_t tables = kind.uses_graph ? 8 : 5;
+    const std::uint64_t table = 4 * columns * num_nodes;
+    // Of users, positives and negatives.
+    const std::uint64_t contributions = 3 * 4 * columns * entries;
+    return {kLeastTables * table, tables * table + contributions +
+                                      4 * plans.size() * kind.workspace * options.dim * num_nodes};
+  }
   // Parameters, moments and the best so far; layers, vectors and gradients twice, because what was
   // recorded keeps its own; the same for the batch's contributions.
   constexpr std::uint64_t kTables = 16;
   constexpr std::uint64_t kContributions = 2 * 3;
   constexpr std::uint64_t kRanking = std::uint64_t{1} << 29;
-  return 4 * columns * (kTables * num_nodes + kContributions * entries) +
-         4 * plans.size() * kind.workspace * options.dim * num_nodes +
-         4 * static_cast<std::uint64_t>(graph.columns.size(0)) + kRanking;
+  const std::uint64_t bytes = 4 * columns * (kTables * num_nodes + kContributions * entries) +
+                              4 * plans.size() * kind.workspace * options.dim * num_nodes +
+                              4 * static_cast<std::uint64_t>(graph.columns.size(0)) + kRanking;
+  return {bytes, bytes};
 }
 
 }  // namespace bet

@@ -95,9 +95,13 @@ class ModelInTraining {
   std::vector<StepRecord> taken_;  // the records at the last take_mean_losses()
 };
 
-// The memory of its device that a training of these plans takes, in bytes, approximately; on the
-// CPU at least.
-std::uint64_t training_bytes(const Graph& graph, std::span<const SizePlan> plans,
-                             const ModelOptions& options, const Schedule& schedule);
+// The memory of its device that a training takes in addition to its graph, in bytes.
+struct TrainingMemory {
+  std::uint64_t least = 0;  // with less it is refused
+  std::uint64_t about = 0;
+};
+// Of these plans side by side; with ranks, of the one that takes most.
+TrainingMemory training_memory(const Graph& graph, std::span<const SizePlan> plans,
+                               const ModelOptions& options, const Schedule& schedule);
 
 }  // namespace bet

@@ -183,8 +183,16 @@ class Retraining {
     ModelOptions options = with_losses(losses);
     const bool whole = loss_.known && loss_.known->whole_length;
     if (loss_.choose && !whole) options.temperature_steps = whole_length();
+    TrainingHooks hooks = saving_;
+    if (saving_.progress) {
+      // A training of fixed steps is else the final one.
+      hooks.progress = [this](Progress progress) {
+        progress.phase = "train";
+        saving_.progress(progress);
+      };
+    }
     const TrainingContext context = {context_.split, context_.graph, options, context_.schedule,
-                                     saving_};
+                                     hooks};
     if (!whole) return train_to_convergence(context, plans_, state);
     std::vector<TrainingResult> trained = train_steps(context, plans_, state);
     const auto backbone = make_backbone(options, context_.graph);

@@ -212,7 +212,7 @@ std::vector<TrainingResult> with_memory_check(const TrainingContext& context,
                                               std::span<const SizePlan> plans, const Train& train) {
   Executor& executor = executor_for(context.graph.device());
   const std::uint64_t needed =
-      training_bytes(context.graph, plans, context.model, context.schedule);
+      training_memory(context.graph, plans, context.model, context.schedule).least;
   const std::uint64_t free = executor.free_bytes();
   const auto refuse = [&](const std::string& why) {
     fail("out of memory on ", executor.name(), ": training takes about ", megabytes(needed), ", ",

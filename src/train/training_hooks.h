@@ -24,11 +24,11 @@ struct TrainingHooks {
   double save_seconds = 30;
 };
 
-// Throws Interrupted if hooks.leave returns true, after `save`, which may be empty.
-inline void leave_if_asked(const TrainingHooks& hooks, const std::function<void()>& save) {
-  if (!hooks.leave || !hooks.leave()) return;
-  if (save) save();
-  throw Interrupted("stopped before the end");
+[[noreturn]] inline void throw_interrupted() { throw Interrupted("stopped before the end"); }
+
+// Throws Interrupted if hooks.leave returns true.
+inline void leave_if_asked(const TrainingHooks& hooks) {
+  if (hooks.leave && hooks.leave()) throw_interrupted();
 }
 
 }  // namespace bet

@@ -1,35 +1,39 @@
 #include "train/training_loop.h"
 
+#include <array>
 #include <utility>
 
 namespace bet {
-namespace {
-
-// Asks all ranks, each of which may have the hook or not.
-std::function<bool()> asked_of_all(std::function<bool()> hook, RankGroup& ranks) {
-  return [hook = std::move(hook), &ranks] { return ranks.any(hook && hook()); };
-}
-
-}  // namespace
 
 TrainingLoop::TrainingLoop(ModelInTraining& model, const TrainingHooks& hooks, Options options)
-    : model_(model), hooks_(hooks), options_(std::move(options)) {
-  if (model.ranks() == nullptr) return;
-  hooks_.leave = asked_of_all(hooks.leave, *model.ranks());
-  hooks_.stop = asked_of_all(hooks.stop, *model.ranks());
-}
+    : model_(model), hooks_(hooks), options_(std::move(options)) {}
 
 bool TrainingLoop::run() {
-  const std::function<void()> save_now = can_save() ? [this] { save(); } : std::function<void()>();
+  bool save_due = false;
   while (model_.num_steps() < options_.num_steps && !(options_.is_over && options_.is_over())) {
-    leave_if_asked(hooks_, save_now);
-    if (hooks_.stop && hooks_.stop()) return false;
+    const Wishes wishes = wishes_of_all(save_due);
+    if (wishes.save || wishes.leave) save();
+    if (wishes.leave) throw_interrupted();
+    if (wishes.stop) return false;
     step();
     const bool measured = options_.after_step && options_.after_step();
     report();
-    if (save_is_due(measured)) save();
+    save_due = save_is_due(measured);
   }
+  // Ranks do not agree on it once more: what ends a training of theirs saves it.
+  if (model_.ranks() == nullptr && save_due) save();
   return true;
+}
+
+TrainingLoop::Wishes TrainingLoop::wishes_of_all(bool save) const {
+  const bool leave = hooks_.leave && hooks_.leave();
+  // Who leaves is not asked whether to stop: a stop may be told once.
+  const bool stop = !leave && hooks_.stop && hooks_.stop();
+  if (model_.ranks() == nullptr) return {leave, stop, save};
+  // Ranks wait for each other in every sum.
+  std::array<double, 3> counts = {leave ? 1.0 : 0.0, stop ? 1.0 : 0.0, save ? 1.0 : 0.0};
+  model_.ranks()->sum(counts);
+  return {counts[0] > 0, counts[1] > 0, counts[2] > 0};
 }
 
 void TrainingLoop::step() {
@@ -73,8 +77,7 @@ bool TrainingLoop::save_is_due(bool measured) const {
   // the time.
   constexpr double kShare = 20;
   const double since = since_save_.seconds();
-  const bool due = since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
-  return model_.ranks() == nullptr ? due : model_.ranks()->any(due);
+  return since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
 }
 
 bool run_steps(ModelInTraining& model, std::uint64_t num_steps, const TrainingHooks& hooks) {

@@ -43,6 +43,15 @@ class TrainingLoop {
   double step_seconds() const;
 
  private:
+  // What is to be done before the next step.
+  struct Wishes {
+    bool leave = false;
+    bool stop = false;
+    bool save = false;
+  };
+  // Of this process, which wishes to save or not, or of one of the ranks.
+  Wishes wishes_of_all(bool save) const;
+
   void step();
   void report() const;
   bool can_save() const { return hooks_.save && options_.state; }

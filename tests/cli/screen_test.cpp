@@ -210,5 +210,36 @@ TEST(FitPhases, AreThoseOfTheRun) {
             "training choice of the loss final training ");
 }
 
+// The final training is on train and validation, the one before it on train.
+TEST(FitPhases, AreWeighedByStepsColumnsAndInteractions) {
+  const Split split = test::toy_split(400, 300, 50'000);
+  const auto final_to_train = [&](const Config& entries) {
+    Config all = {{"data", "demo"}, {"budget", "5%"}, {"method", "es"}, {"loss", "bpr"}};
+    all.insert(all.end(), entries.begin(), entries.end());
+    const FitOptions options = with_defaults(options_from(all));
+    std::vector<Phase> phases = phases_of(options, split, false, 0.05);
+    const double expected = phases.back().work / phases[0].work;
+    RunProgress progress(phases);
+    set_training_work(progress, options, split, {.columns = 24, .widest = 6});
+    progress.note({"train", 0, 100, ""}, 0);
+    progress.note({"train", 50, 100, ""}, 100);
+    return std::pair(expected, progress.line());
+  };
+  const auto counts = split.counts();
+  const double rows = 10.0 * (split.num_users() + split.num_items());
+  const auto train = static_cast<double>(counts.train);
+  const double denser =
+      (rows + 1.8 * (train + static_cast<double>(counts.validation))) / (rows + 1.8 * train);
+  ASSERT_GT(denser, 1.2);
+  const Config paper = {{"schedule", "paper"}};
+  EXPECT_NEAR(final_to_train(paper).first, denser, 1e-6);
+  EXPECT_NEAR(final_to_train({{"schedule", "paper"}, {"backbone", "mf"}}).first, 1, 1e-6)
+      << "without a graph interactions cost nothing";
+  // Four plans side by side for 200 s, of which one is then trained.
+  EXPECT_NE(final_to_train(paper).second.find("ETA " + duration_text(100 + 200 * denser / 4)),
+            std::string::npos)
+      << final_to_train(paper).second;
+}
+
 }  // namespace
 }  // namespace bet

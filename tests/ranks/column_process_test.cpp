@@ -51,6 +51,7 @@ TEST(ColumnProcesses, TakeTheirPartOfTheMemoryAndSendScoresAlone) {
   };
   const double table = 4.0 * (kProcessUsers + kProcessItems) * kProcessDim;
   EXPECT_GT(taken(alone), 6 * table) << "values, moments, layers, gradients";
+  EXPECT_NEAR(taken(alone) / alone.at("memory").get<double>(), 1, 0.25) << "what is said before";
   for (const Json& rank : ranks) {
     // What does not depend on the columns: the batch and its groups.
     constexpr double kBeside = 25e6;

@@ -287,6 +287,15 @@ TEST(ColumnTraining, WhatCannotBeDividedIsRefusedByName) {
   EXPECT_NE(refusal(quantised).find("int8"), std::string::npos);
 }
 
+TEST(ColumnTraining, TakesTheMemoryOfItsColumns) {
+  ColumnCase one;
+  one.plan = full_plan({one.split.num_users(), one.split.num_items(), 64});
+  const auto bytes = [&](RankGroup* ranks) {
+    return training_memory(one.graph, std::span(&one.plan, 1), one.with(ranks), one.schedule).least;
+  };
+  run_ranks(4, [&](RankGroup& ranks) { EXPECT_EQ(4 * bytes(&ranks), bytes(nullptr)); });
+}
+
 TEST(ColumnTraining, ARankWithAnotherTrainingIsNamed) {
   const std::vector<std::string> errors = errors_of_ranks(3, [](RankGroup& ranks) {
     ColumnCase own;

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "ranks/own_address.h"
 #include "support/expect_error.h"
 
 namespace bet {
@@ -108,6 +109,14 @@ TEST(PlaceInWorld, GivesEachRankOfAMachineItsGpu) {
   EXPECT_EQ(gpu_of(place, "4,5,6,7", 8), "7");
   EXPECT_EQ(gpu_of(place, "GPU-a,GPU-b", 8), "GPU-b");
   EXPECT_EQ(gpu_of(place, "2", 8), "");  // the only one that it may use
+}
+
+TEST(OwnAddress, IsTheOneFromWhichTheHostIsReached) {
+  EXPECT_EQ(own_address_towards("127.0.0.1", 29500), "127.0.0.1");
+  EXPECT_NE(error_of([] {
+              own_address_towards("no-such-host.invalid", 1);
+            }).find("'no-such-host.invalid': "),
+            std::string::npos);
 }
 
 }  // namespace

@@ -17,6 +17,9 @@ import time
 TIMEOUT = 3  # seconds until a rank is lost, in cases where one is
 DATA = ["--users", "500", "--items", "300", "--interactions", "9000"]
 FIT = ["--budget", "5%", "--loss", "bpr", "--max-steps", "160", "--iterations", "8", "--retrain-top", "1", "--threads", "1"]
+# A table whose columns the ranks divide.
+COLUMNS = {"--divide": "columns", "--method": "es", "--budget": "50%", "--dim": "32", "--loss": "bpr", "--max-steps": "240",
+           "--measure-steps": "10", "--threads": "1"}
 CASES = {}
 
 
@@ -88,8 +91,11 @@ class Run:
 
     def wait_for_trainings(self):
         """Until the search has measured some plans."""
+        self.wait_for_log("training 5 ")
+
+    def wait_for_log(self, text):
         end = time.time() + 60
-        while "training 5 " not in self.log():
+        while text not in self.log():
             assert time.time() < end and self.ranks[0].poll() is None, self.ranks[0].communicate()
             time.sleep(0.01)
 
@@ -102,6 +108,9 @@ class Run:
         return {"plans": [(trial["plan"], trial["steps"], trial["fold"]) for trial in report["trials"]],
                 "chosen": report["chosen"]["plan"],
                 "params": report["used"]["params"]}
+
+    def report(self):
+        return json.loads((self.folder / "report.json").read_text())
 
     def model(self):
         return (self.folder / "model.bet").read_bytes()
@@ -326,6 +335,106 @@ def finishes_with_the_best_so_far_on_ctrl_c(program, folder):
     # And the search is continued, by both.
     Run(program, run.folder, 2, ["resume", str(run.folder), "--continue-search", "--threads", "1"]).start_all().succeed()
     assert run.outcome()["plans"] == alone(program, folder).outcome()["plans"]
+
+
+def columns(program, folder, size, name=None, more=None):
+    data = str(data_in(program, folder))
+    out = folder / (name or f"columns-{size}")
+    return Run(program, out, size, ["fit", data, *words(COLUMNS | (more or {})), "--out", str(out)])
+
+
+def words(options):
+    return [word for pair in options.items() for word in pair]
+
+
+def resumed(run, size):
+    return Run(run.program, run.folder, size, ["resume", str(run.folder), "--threads", "1"])
+
+
+def assert_same_training(run, one):
+    """As one process trains it, but for the order in which numbers are added."""
+    ours, theirs = run.report(), one.report()
+    for key in "budget", "steps":
+        assert ours[key] == theirs[key], (ours[key], theirs[key])
+    assert ours["used"]["params"] == theirs["used"]["params"]
+    for curve in "train", "final":
+        pairs = list(zip(ours["curves"][curve], theirs["curves"][curve], strict=True))
+        assert pairs, curve
+        for mine, other in pairs:
+            assert mine["step"] == other["step"] and abs(mine["loss"] - other["loss"]) < 1e-4, (mine, other)
+    for part in "validation", "test":
+        for name, value in theirs[part].items():
+            assert abs(ours[part][name] - value) < 0.01, (part, name, ours[part][name], value)
+
+
+@case
+def trains_a_table_by_columns(program, folder):
+    for size, more in (4, {"--backbone": "mf", "--loss": "softmax", "--max-steps": "40"}), (2, {}):
+        one = columns(program, folder, 1, f"alone-{size}", more).start_all().succeed()
+        run = columns(program, folder, size, more=more).start_all().succeed()
+        assert run.report()["ranks"] == size
+        assert f"ranks       {size}, which divide the columns of the table" in run.log()
+        assert_same_training(run, one)
+    again = columns(program, folder, 2, "again").start_all().succeed()
+    assert again.model() == run.model(), "the same command gives the same bytes"
+
+
+@case
+def continues_columns_with_fewer_ranks(program, folder):
+    one = columns(program, folder, 1, "alone").start_all().succeed()
+    run = columns(program, folder, 4).start_all()
+    # Any of them may be asked.
+    for size, step, asked in (4, 20, 1), (2, 100, 0):
+        run.wait_for_log(f"step {step} ")
+        run.ranks[asked].send_signal(signal.SIGTERM)
+        for rank in run.ranks:
+            run.fail(rank, f"bet resume {run.folder}" if rank == 0 else "stopped before the end")
+        run = resumed(run, size // 2).start_all()
+    assert_same_training(run.succeed(), one)
+    assert run.log().count("step 20 ") == 1, "nothing was trained again"
+    resumed(run, 2).start_all().succeed()  # a run that is over
+
+
+@case
+def ends_with_a_lost_rank_of_a_table_and_is_resumed(program, folder):
+    one = columns(program, folder, 1, "alone").start_all().succeed()
+    run = columns(program, folder, 2).impatient().start_all()
+    for sign, lost, step, next_size in (signal.SIGKILL, 1, 20, 4), (signal.SIGSTOP, 1, 80, 2), (signal.SIGKILL, 0, 140, 2):
+        run.wait_for_log(f"step {step} ")
+        run.ranks[lost].send_signal(sign)
+        start = time.time()
+        for rank in run.ranks:
+            if rank != lost:
+                run.fail(rank, f"to continue: bet resume {run.folder}" if rank == 0 else f"rank {rank}")
+        assert time.time() - start < 3 * TIMEOUT, (sign, time.time() - start)
+        run.ranks[lost].kill()
+        run.wait(lost)
+        run = resumed(run, next_size).impatient().start_all()
+    assert_same_training(run.succeed(), one)
+
+
+@case
+def says_why_another_rank_of_a_table_could_not_continue(program, folder):
+    run = columns(program, folder, 2)
+    run.start(0).start(1, ["fit", "/no/such/file", *run.arguments[2:]])
+    run.fail(1, "/no/such/file")
+    run.fail(0, "rank 1 gave up: /no/such/file")
+    assert not run.folder.exists()
+
+
+@case
+def refuses_what_columns_cannot_divide(program, folder):
+    for option, value, text in (("--method", "bet", "--method bet has more to train than one plan"),
+                                ("--method", "sided", "--method sided has more"),
+                                ("--backbone", "ngcf", "--backbone ngcf mixes columns"),
+                                ("--loss", "auto", "--loss auto trains several models"),
+                                ("--score", "cosine", "--score must be dot"),
+                                ("--device", "cuda", "--device must be cpu"),
+                                ("--precision", "int8", "--precision int8 has one scale"),
+                                ("--budget", "5%B", "--precision auto trains several plans"),
+                                ("--budget", "2MiB", "--serving auto trains several plans")):
+        run = Run(program, folder / "none", 1, ["fit", "/no/such/file", *words(COLUMNS | {option: value})])
+        run.start(0).fail(0, "--divide columns: " + text)
 
 
 def main():

@@ -72,6 +72,7 @@ int run(char** words) {
   const std::uint32_t steps = number(11);
 
   nlohmann::json line = {{"rank", rank}, {"rss_before", resident_bytes()}};
+  line["memory"] = training_memory(graph, std::span(&plan, 1), options, schedule).about;
   ModelInTraining model(graph, std::span(&plan, 1), options, schedule);
   model.step();  // the first one makes connections and memory
   const auto sent = [&] { return ranks ? ranks->bytes_sent() : 0; };

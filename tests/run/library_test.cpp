@@ -59,6 +59,29 @@ TEST(Library, TrainsSavesMeasuresAndExportsInOneProcess) {
   EXPECT_EQ(Model::open((folder / "small.bet").string()).summary().precision, "int8");
 }
 
+TEST(Library, SaysTheMemoryOfATrainingBeforeItBegins) {
+  for (const char* method : {"es", "bet"}) {
+    const TempFolder folder;
+    FitJob job = small_job(folder);
+    job.options.method = method;
+    job.options.search.iterations = 1;
+    job.options.search.retrain_top = 1;
+    std::string said;
+    bool trains = false;
+    FitCallbacks callbacks;
+    callbacks.message = [&](const std::string& text) {
+      if (text.starts_with("memory      training takes ")) {
+        EXPECT_FALSE(trains);
+        said = text;
+      }
+    };
+    callbacks.progress.progress = [&](const RunProgress&) { trains = true; };
+    fit(job, callbacks);
+    EXPECT_TRUE(trains);
+    EXPECT_NE(said.find(" MB are free on cpu"), std::string::npos) << said;
+  }
+}
+
 TEST(Library, AReportIsReadBackToTheLastDigit) {
   const TempFolder folder;
   FitJob job = small_job(folder);

@@ -119,7 +119,7 @@ TEST(FitCommand, MakesTheSameRunAgain) {
   std::string quoted = path;
   quoted.replace(quoted.find('\''), 1, "'\\''");
   EXPECT_EQ(fit_command(options), "bet fit '" + quoted +
-                                      "' --method es --effort quick --max-steps 40 --dim 16 "
+                                      "' --method es --effort quick --max-steps 80 --dim 16 "
                                       "--budget 10% --no-header --min-rating 3.5");
   EXPECT_EQ(fit_command(options), fit_command(with_defaults(options)))
       << "a run that is resumed knows the resolved options only";

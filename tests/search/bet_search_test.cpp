@@ -354,5 +354,34 @@ TEST(Search, ComparesPrecisionsUnderALimitOfBytes) {
   expect_same(toy.search(folder / "part.db"), whole);
 }
 
+// Trainings of wide plans take longer: what is told is steps times columns, not steps.
+TEST(BetSearch, ProgressIsInProportionToTheTimeThatTrainingsTake) {
+  const TempFolder folder;
+  Toy toy;
+  toy.shape.max_dim = 256;
+  toy.sampler = PlanSampler{toy.shape, toy.shape.num_rows() * 20, toy.frequencies.users,
+                            toy.frequencies.items};
+  std::vector<Progress> told;
+  TrainingHooks hooks;
+  hooks.progress = [&](const Progress& progress) { told.push_back(progress); };
+  const SearchResult result = toy.search(folder / "run.db", hooks);
+  double work = 0;
+  std::uint32_t narrowest = toy.shape.max_dim;
+  std::uint32_t widest = 0;
+  for (const Trial& trial : result.trials) {
+    const std::uint32_t width = trial.sampled.plan.width();
+    work += static_cast<double>(trial.steps) * width;
+    narrowest = std::min(narrowest, width);
+    widest = std::max(widest, width);
+  }
+  ASSERT_GT(widest, 4 * narrowest) << "there is a difference to be told";
+  EXPECT_NEAR(told.back().done / work, 1, 0.3) << "the rest is what steps cost without columns";
+  for (const Progress& progress : told) {
+    EXPECT_LE(progress.done, 1.3 * progress.total);
+    EXPECT_GT(progress.total, 0.5 * told.back().done);
+    EXPECT_LT(progress.total, 2 * told.back().done);
+  }
+}
+
 }  // namespace
 }  // namespace bet

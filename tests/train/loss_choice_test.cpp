@@ -128,6 +128,22 @@ TEST(LossChoice, ARetrainingThatIsLeftInItEndsAsAWholeOne) {
   }
 }
 
+// The training before it has the length of the final one, and its own place in the progress.
+TEST(KnownLoss, OfTheWholeLengthIsTrainedAndThenFinally) {
+  const TempFolder folder;
+  const ChoiceCase all;
+  std::vector<std::string> phases;
+  TrainingHooks hooks;
+  hooks.progress = [&](const Progress& progress) {
+    if (phases.empty() || phases.back() != progress.phase) phases.push_back(progress.phase);
+  };
+  const std::vector<SizePlan> plans = {all.plan};
+  retrain_plans({all.split, all.graph, all.model, all.schedule, hooks},
+                TrainingPart::kTrainAndValidation, plans, {folder.path(), "toy"},
+                {.choose = true, .known = KnownLoss{LossOptions(), true}});
+  EXPECT_EQ(phases, (std::vector<std::string>{"train", "final training"}));
+}
+
 TEST(LossChoice, OfNcfHasNoCosines) {
   ChoiceCase all;
   all.model.backbone = "ncf";

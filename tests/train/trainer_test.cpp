@@ -242,7 +242,7 @@ TEST(Trainer, TooLittleMemoryIsSaidWithTheSizesBeforeAnythingIsLost) {
   // Many side by side, which take more than freed tensors of other tests would leave.
   const std::vector<SizePlan> plans(100, full_plan(shape));
   const Graph graph = make_graph(split, TrainingPart::kTrain);
-  const std::uint64_t needed = training_bytes(graph, plans, options, toy_schedule());
+  const std::uint64_t needed = training_memory(graph, plans, options, toy_schedule()).least;
   ASSERT_GT(needed, 2 * reusable_tensor_bytes());
   ASSERT_GT(available_bytes(), needed);
   rlimit before{};
