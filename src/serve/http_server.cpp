@@ -105,7 +105,7 @@ class HttpServer::Loop {
     victims_.reserve(max_connections_);
     answers_.reserve(max_connections_ + options.num_threads);
     taken_.reserve(answers_.capacity());
-    workers_.emplace(options.num_threads, options.queue_limit);
+    workers_.emplace(options.num_threads, options.queue_limit, metrics_.queue_depth);
     thread_ = std::thread([this] { run(); });
   }
 
@@ -234,7 +234,6 @@ class HttpServer::Loop {
       }
       wake();
     });
-    metrics_.queue_depth = workers_->num_waiting();
     if (taken) return;
     ++metrics_.rejected;
     reply(connection, queue_full(options_.queue_limit));
@@ -280,7 +279,6 @@ class HttpServer::Loop {
       });
     }
     taken_.clear();
-    metrics_.queue_depth = workers_->num_waiting();
     if (wanted != Stop::kNo && stop_ == Stop::kNo) begin_stop(wanted);
   }
 

@@ -4,7 +4,9 @@
 
 namespace bet {
 
-WorkerPool::WorkerPool(std::size_t num_threads, std::size_t limit) : limit_(limit) {
+WorkerPool::WorkerPool(std::size_t num_threads, std::size_t limit,
+                       std::atomic<std::uint64_t>& depth)
+    : limit_(limit), depth_(depth) {
   for (std::size_t i = 0; i < num_threads; ++i) threads_.emplace_back([this] { run_jobs(); });
 }
 
@@ -22,14 +24,10 @@ bool WorkerPool::submit(std::function<void()> job) {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= limit_) return false;
     waiting_.push_back(std::move(job));
+    depth_ = waiting_.size();
   }
   changed_.notify_one();
   return true;
-}
-
-std::size_t WorkerPool::num_waiting() const {
-  const std::lock_guard lock(mutex_);
-  return waiting_.size();
 }
 
 void WorkerPool::run_jobs() {
@@ -39,6 +37,7 @@ void WorkerPool::run_jobs() {
     if (waiting_.empty()) return;
     const std::function<void()> job = std::move(waiting_.front());
     waiting_.pop_front();
+    depth_ = waiting_.size();
     lock.unlock();
     job();
     lock.lock();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -14,8 +16,9 @@ namespace bet {
 // submit; jobs must not throw.
 class WorkerPool {
  public:
-  // `limit`: how many jobs may wait, not counting those that run.
-  WorkerPool(std::size_t num_threads, std::size_t limit);
+  // `limit`: how many jobs may wait, not counting those that run. `depth` is kept at the number of
+  // those that wait, and must outlive the pool.
+  WorkerPool(std::size_t num_threads, std::size_t limit, std::atomic<std::uint64_t>& depth);
   // Runs the jobs that wait, then ends.
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -24,13 +27,12 @@ class WorkerPool {
   // Returns false, and drops the job, if the queue is full.
   bool submit(std::function<void()> job);
 
-  std::size_t num_waiting() const;
-
  private:
   void run_jobs();
 
   const std::size_t limit_;
-  mutable std::mutex mutex_;
+  std::atomic<std::uint64_t>& depth_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> waiting_;
   bool ends_ = false;
