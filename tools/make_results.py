@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of the documentation, docs/curve.svg and docs/update.svg from the committed files in docs/results.
+"""Writes the tables of the documentation, the pictures from the committed files in docs/results.
 
   tools/make_results.py            rewrites what has changed
   tools/make_results.py --check    changes nothing; fails if a document is not what the files give
@@ -13,7 +13,7 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-from results import curve, updates  # noqa: E402
+from results import curve, scale, updates  # noqa: E402
 from results.lines import ROOT  # noqa: E402
 from results.tables import TABLES  # noqa: E402
 
@@ -38,10 +38,11 @@ def main():
         sys.exit(__doc__)
     check = sys.argv[1:] == ["--check"]
     used = set()
-    documents = [ROOT / "docs" / "results.md", *sorted((ROOT / "docs" / "studies").glob("*.md"))]
+    documents = [ROOT / "docs" / "results.md", ROOT / "docs" / "scale.md", *sorted((ROOT / "docs" / "studies").glob("*.md"))]
     texts = {path: fill(path, used) for path in documents}
     texts[ROOT / "docs" / "curve.svg"] = curve.svg()
     texts[ROOT / "docs" / "update.svg"] = updates.svg()
+    texts[ROOT / "docs" / "scale.svg"] = scale.svg()
     if unused := TABLES.keys() - used:
         sys.exit(f"tables that no document shows: {', '.join(sorted(unused))}")
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]

@@ -18,7 +18,7 @@ TIMEOUT = 3  # seconds until a rank is lost, in cases where one is
 DATA = ["--users", "500", "--items", "300", "--interactions", "9000"]
 FIT = ["--budget", "5%", "--loss", "bpr", "--max-steps", "160", "--iterations", "8", "--retrain-top", "1", "--threads", "1"]
 # A table whose columns the ranks divide.
-COLUMNS = {"--divide": "columns", "--method": "es", "--budget": "50%", "--dim": "32", "--loss": "bpr", "--max-steps": "240",
+COLUMNS = {"--divide": "columns", "--method": "es", "--budget": "50%", "--dim": "32", "--loss": "bpr", "--max-steps": "120",
            "--measure-steps": "10", "--threads": "1"}
 CASES = {}
 
@@ -384,7 +384,7 @@ def continues_columns_with_fewer_ranks(program, folder):
     one = columns(program, folder, 1, "alone").start_all().succeed()
     run = columns(program, folder, 4).start_all()
     # Any of them may be asked.
-    for size, step, asked in (4, 20, 1), (2, 100, 0):
+    for size, step, asked in (4, 20, 1), (2, 60, 0):
         run.wait_for_log(f"step {step} ")
         run.ranks[asked].send_signal(signal.SIGTERM)
         for rank in run.ranks:
@@ -399,7 +399,7 @@ def continues_columns_with_fewer_ranks(program, folder):
 def ends_with_a_lost_rank_of_a_table_and_is_resumed(program, folder):
     one = columns(program, folder, 1, "alone").start_all().succeed()
     run = columns(program, folder, 2).impatient().start_all()
-    for sign, lost, step, next_size in (signal.SIGKILL, 1, 20, 4), (signal.SIGSTOP, 1, 80, 2), (signal.SIGKILL, 0, 140, 2):
+    for sign, lost, step, next_size in (signal.SIGKILL, 1, 20, 4), (signal.SIGSTOP, 1, 50, 2), (signal.SIGKILL, 0, 80, 2):
         run.wait_for_log(f"step {step} ")
         run.ranks[lost].send_signal(sign)
         start = time.time()

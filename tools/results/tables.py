@@ -1,8 +1,9 @@
-"""The tables of docs/results.md and docs/studies, each a function of the committed result files."""
+"""The tables of docs/results.md, docs/scale.md and docs/studies, each a function of the committed result files."""
 import statistics
 
 import measure_lengths
 from results import experiments
+from results import scale as scale_lines
 from results import updates as update_lines
 from results.layout import NAMES, commits, footer, markdown, mean_spread, percent, table, unique
 from results.lines import Paper, one, read, select, text_file
@@ -685,7 +686,13 @@ def updates():
     return table(header, rows, read(update_lines.FILE))
 
 
+def scale():
+    header, rows = scale_lines.rows()
+    return table(header, rows, [run for run in read(scale_lines.FILE) if "millions" in run.fields], timing=True)
+
+
 TABLES = {
+    "scale": scale,
     "updates": updates,
     "methods-gowalla": lambda: methods("gowalla"),
     "methods-yelp2018": lambda: methods("yelp2018"),
