@@ -18,10 +18,11 @@ bool TrainingLoop::run() {
     step();
     const bool measured = options_.after_step && options_.after_step();
     report();
-    save_due = save_is_due(measured);
+    const bool due = save_is_due(measured);
+    if (due && model_.ranks() == nullptr) save();
+    // Ranks agree on it with the rest before the next step; what ends their training saves it.
+    save_due = due && model_.ranks() != nullptr;
   }
-  // Ranks do not agree on it once more: what ends a training of theirs saves it.
-  if (model_.ranks() == nullptr && save_due) save();
   return true;
 }
 

@@ -98,7 +98,7 @@ TEST_F(FileBudget, LeavesPrecisionAndFormToTheSearch) {
 TEST_F(FileBudget, DropsSeenItemsOnlyWhereTheyLeaveNoRoom) {
   const Json kept = fitted({"--budget", "14kB", "--method", "es", "--precision", "int2"});
   EXPECT_EQ(kept["used"]["seen"], true);
-  const Json dropped = fitted({"--budget", "7kB", "--method", "es", "--precision", "int2"});
+  const Json dropped = fitted({"--budget", "6kB", "--method", "es", "--precision", "int2"});
   EXPECT_EQ(dropped["used"]["seen"], false);
   EXPECT_EQ(dropped["used"]["serving"], "materialised");
   EXPECT_NE(read_file(out_ + "/log.txt").find("has to exclude them"), std::string::npos);
@@ -108,7 +108,7 @@ TEST_F(FileBudget, DropsSeenItemsOnlyWhereTheyLeaveNoRoom) {
   EXPECT_EQ(read_file(model()), before);
 
   const ProgramResult refused =
-      fit({"--budget", "7kB", "--method", "es", "--precision", "int2", "--seen", "keep"});
+      fit({"--budget", "6kB", "--method", "es", "--precision", "int2", "--seen", "keep"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_NE(refused.err.find("bytes beside the table: the smallest is "), std::string::npos)
       << refused.err;

@@ -23,16 +23,19 @@ FitOptions options_of(const Config& entries) {
 TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
   const Config base = {
       {"budget", "5%"}, {"user-share", "0.5"}, {"batch-size", "100"}, {"loss", "bpr"}};
-  const std::string usual = pretrained_identity(options_of(base), "hash");
+  const auto identity_of = [](const FitOptions& options) {
+    return pretrained_identity(search_options(with_defaults(options)), "hash");
+  };
+  const std::string usual = identity_of(options_of(base));
   // What comes before a plan is by BPR where the loss is chosen.
   Config chosen = base;
   chosen.back().value = "auto";
-  EXPECT_EQ(pretrained_identity(search_options(with_defaults(options_of(chosen))), "hash"), usual);
+  EXPECT_EQ(identity_of(options_of(chosen)), usual);
   const auto with = [&](const std::string& key, const std::string& value) {
     Config entries = base;
     std::erase_if(entries, [&](const ConfigEntry& entry) { return entry.key == key; });
     entries.push_back({key, value});
-    return pretrained_identity(options_of(entries), "hash");
+    return identity_of(options_of(entries));
   };
   const std::pair<const char*, const char*> same[] = {
       {"budget", "10%"},       {"precision", "int8"},   {"serving", "materialised"},

@@ -129,8 +129,8 @@ TEST(TrainingLoop, AsksStepsMeasuresReportsAndSaves) {
   LoopCase loop_case;
   TrainingLoop loop(*loop_case.model, loop_case.hooks, loop_case.options());
   EXPECT_TRUE(loop.run());
-  const std::vector<std::string> expected = {"leave?", "stop?", "after", "step 1", "leave?",
-                                             "stop?",  "save",  "after", "step 2", "save"};
+  const std::vector<std::string> expected = {"leave?", "stop?", "after", "step 1", "save",
+                                             "leave?", "stop?", "after", "step 2", "save"};
   EXPECT_EQ(loop_case.events, expected);
   EXPECT_EQ(loop_case.model->num_steps(), 2U);
 }
