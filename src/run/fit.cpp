@@ -306,17 +306,20 @@ class FitRun {
       columns += plan.width();
       widest = std::max<double>(widest, plan.width());
     }
-    // A full-size model tells how long trainings are by the same schedule only.
-    const bool same_schedule = options_.loss != LossSetting::kAuto &&
-                               training_.schedule.max_steps == retraining_.schedule.max_steps;
-    set_training_work(tracker.progress(), options_, split_,
-                      {columns, widest, full_ && same_schedule ? &*full_ : nullptr});
+    set_training_work(tracker.progress(), options_, split_, {columns, widest, comparable_full()});
     const RetrainingResult result = retrain(proposal, hooks);
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
     fill_report(proposal, result);
     options_ = with_loss(options_, result.loss);
     finish(result.table);
+  }
+
+  // The full-size model where it tells how long trainings are: by the same schedule. Null: none.
+  const Pretrained* comparable_full() const {
+    const bool comparable = options_.loss != LossSetting::kAuto &&
+                            training_.schedule.max_steps == retraining_.schedule.max_steps;
+    return full_ && comparable ? &*full_ : nullptr;
   }
 
   // What a method may train at once: a full-size model, or plans side by side.
@@ -503,9 +506,7 @@ class FitRun {
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
     const double columns = plan_columns(options_.dim, allowed_share());
-    set_training_work(
-        progress, options_, split_,
-        {plans * columns, columns, options_.loss != LossSetting::kAuto ? &*full_ : nullptr});
+    set_training_work(progress, options_, split_, {plans * columns, columns, comparable_full()});
     report_.seconds.pretrain = watch.seconds();
     return *full_;
   }

@@ -43,10 +43,6 @@ std::vector<Trial> all_trials(std::uint64_t far) {
 // training, on more data, gains from more steps.
 constexpr double kClearly = 0.01;
 
-// The far rate may be worse by this much: a high rate varies more with the seed, so that a good
-// score of it is luck in part, which the final training does not have again.
-constexpr double kLuck = 0.02;
-
 class LengthSearch {
  public:
   LengthSearch(const LengthTrials& trials, const Schedule& schedule, const TrainingHooks& hooks)
@@ -120,7 +116,6 @@ class LengthSearch {
 
   // By which a training of this round must be better than the best before it.
   double margin(std::size_t plan) const {
-    if (round_ == first_far_) return 1 - kLuck;
     return trial().slower == 1 && !has_few_data(plan) ? 1 + kClearly : 1;
   }
 
