@@ -132,6 +132,9 @@ def loses_rank_1(program, folder, lose):
         run = pair(program, folder, f"lost-{attempt}").impatient()
         lose(run)
         code, _, err = run.wait(0)
+        if code != 0 and "does not answer" in err:  # lost within a message (docs/scale.md)
+            run.ranks[1].kill()
+            continue
         assert code == 0, err
         assert run.model() == complete.model()
         if f"rank 1 was not heard of for {TIMEOUT} s; other ranks do what it was doing" in err:
