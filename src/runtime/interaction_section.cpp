@@ -156,14 +156,14 @@ std::vector<std::uint32_t> InteractionSection::items_of(std::uint32_t user) cons
 
 namespace {
 
-using Lists = std::span<const std::vector<std::uint32_t>>;
+using ItemLists = std::span<const std::vector<std::uint32_t>>;
 
 void append_begin(std::string& begins, std::uint64_t at) {
   BET_CHECK(at <= 0xffffffffU, "interactions of more than 4 GiB");
   append(begins, static_cast<std::uint32_t>(at));
 }
 
-std::string encode_as_bytes(Lists items_of) {
+std::string encode_as_bytes(ItemLists items_of) {
   std::string begins;
   std::string lists;
   for (std::size_t user = 0; user < items_of.size(); ++user) {
@@ -179,7 +179,7 @@ std::string encode_as_bytes(Lists items_of) {
 }
 
 // The smallest of those that need the fewest bits.
-ListParameters best_parameters(Lists items_of, std::uint32_t num_items) {
+ListParameters best_parameters(ItemLists items_of, std::uint32_t num_items) {
   const unsigned lengths = length_bits(num_items);
   const unsigned choices = std::min(lengths, (1U << kParameterBits) - 1) + 1;
   using Bits = std::array<std::uint64_t, 1U << kParameterBits>;  // by parameter
@@ -204,7 +204,7 @@ ListParameters best_parameters(Lists items_of, std::uint32_t num_items) {
   return parameters;
 }
 
-std::string encode_as_bits(Lists items_of, std::uint32_t num_items) {
+std::string encode_as_bits(ItemLists items_of, std::uint32_t num_items) {
   const ListParameters parameters = best_parameters(items_of, num_items);
   BitWriter table;
   for (const auto& of_length : parameters) {
@@ -234,7 +234,7 @@ std::string encode_as_bits(Lists items_of, std::uint32_t num_items) {
 
 }  // namespace
 
-EncodedInteractions encode_interactions(Lists items_of, std::uint32_t num_items) {
+EncodedInteractions encode_interactions(ItemLists items_of, std::uint32_t num_items) {
   std::string bytes = encode_as_bytes(items_of);
   std::string bits = encode_as_bits(items_of, num_items);
   if (bits.size() + kWorthBits <= bytes.size()) return {ListForm::kBits, std::move(bits)};
