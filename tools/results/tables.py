@@ -106,6 +106,20 @@ def loss_by_length():
     return table(["backbone, plan", "data", *SMALL_VARIANTS.values()], rows, runs, "../results")
 
 
+def loss_on_small_data():
+    """BPR and the loss that is chosen, five seeds."""
+    runs = read("h200/loss-small.jsonl")
+    rows = []
+    for backbone, method in (("lightgcn", "full"), ("mf", "full"), ("ncf", "full"), ("ncf", "es")):
+        for data in measure_lengths.GROUPS["first"]:
+            bpr, auto = ([run.fields["recall"] for run in select(runs, backbone=backbone, method=method, data=data)
+                          if run.fields["loss"] == loss] for loss in ("bpr", "auto"))
+            change = statistics.mean(auto) / statistics.mean(bpr) - 1
+            rows.append([f"{NAMES[backbone]}, `{method}`{' 10 %' if method == 'es' else ''}", data,
+                         mean_spread(bpr), mean_spread(auto), f"{100 * change:+.1f} %"])
+    return table(["backbone, plan", "data", "`--loss bpr`, 400 steps", "`--loss auto`", "change"], rows, runs, STUDY)
+
+
 # --- the search ---------------------------------------------------------------------------------
 
 RULES = ("sided", "es", "frequency")
@@ -718,6 +732,7 @@ TABLES = {
     "demo-own-size": demo_own_size,
     "ciess-weight": ciess_weight,
     "loss-by-length": loss_by_length,
+    "loss-on-small-data": loss_on_small_data,
     "loss-other-backbones": loss_backbones,
     "search-rungs": search_rungs,
     "search-rungs-dense": search_rungs_dense,
