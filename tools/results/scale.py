@@ -76,7 +76,7 @@ def svg():
     for (title, _, below, curves), left in zip(panels, PANELS):
         body += _panel(title, below, curves, left)
     body.append(svg_text(24, HEIGHT - 10, "Both scales are logarithmic: what is in proportion rises as the dotted line. "
-                                          "Two shared cores; docs/scale.md has the figures", "small"))
+                                          "Two cores; docs/scale.md has the figures", "small"))
     return svg_card((WIDTH, HEIGHT), "Seconds and memory of the phases of a run against the size of the data",
                     "What a run takes as the data grow", (LIGHT, DARK), body)
 
