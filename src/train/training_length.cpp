@@ -23,17 +23,22 @@ struct Trial {
 // whether less may be better, and, for plans where it may, the others.
 constexpr std::array<std::uint64_t, 6> kParts = {1, 8, 32, 2, 4, 16};
 constexpr std::size_t kForAll = 3;
-constexpr std::uint64_t kSlowest = 64;
 
-// All trainings there may be, in their order: lengths at the schedule's own rate; for plans that
-// have few data, lower and lower rates at all lengths; the whole length at 1/`far` of the rate and,
-// where that is best, at still lower rates, or at those between. far = 1: nothing of the last.
-std::vector<Trial> all_trials(std::uint64_t far) {
+// The lowest rate, and how many trainings come before those at the far rate.
+constexpr std::uint64_t kSlowest = 64;
+constexpr std::size_t kFirstFar = kParts.size() * (1 + std::countr_zero(kSlowest));
+
+// All trainings there may be, in their order: lengths at the schedule's own rate; with lower rates,
+// all lengths at each of these, for plans that have few data; then the whole length at 1/far_rate
+// and, where that is best, at still lower rates, or at those between.
+std::vector<Trial> all_trials(const LengthTrials& wanted) {
   std::vector<Trial> trials;
-  for (std::uint64_t slower = 1; slower <= kSlowest; slower *= 2) {
+  const std::uint64_t slowest = wanted.lower_rates ? kSlowest : 1;
+  for (std::uint64_t slower = 1; slower <= slowest; slower *= 2) {
     for (const std::uint64_t part : kParts) trials.push_back({part, slower});
   }
-  if (far == 1) return trials;
+  const std::uint64_t far = wanted.far_rate;
+  if (!wanted.lower_rates || far == 1) return trials;
   for (std::uint64_t slower = far; slower <= kSlowest; slower *= 2) trials.push_back({1, slower});
   for (std::uint64_t slower = far / 2; slower > 1; slower /= 2) trials.push_back({1, slower});
   return trials;
@@ -49,8 +54,7 @@ class LengthSearch {
       : trials_(trials),
         schedule_(schedule),
         hooks_(hooks),
-        rounds_(all_trials(trials.lower_rates ? trials.far_rate : 1)),
-        first_far_(kParts.size() * (1 + std::countr_zero(kSlowest))),
+        rounds_(all_trials(trials)),
         best_(trials.num_plans),
         best_rounds_(trials.num_plans, 0),
         usual_parts_(trials.num_plans, 1),
@@ -148,20 +152,20 @@ class LengthSearch {
     const std::uint64_t slower = trial().slower;
     if (slower == trials_.far_rate) return !has_few_data(plan) || 2 * best < slower;
     const std::uint64_t neighbour = slower > trials_.far_rate ? slower / 2 : slower * 2;
-    return best_rounds_[plan] >= first_far_ && best == neighbour;
+    return best_rounds_[plan] >= kFirstFar && best == neighbour;
   }
 
   void open_plans_of_lower_rate() {
     open_.clear();
-    if (round_ == rounds_.size() || !trials_.lower_rates) return;
+    if (round_ == rounds_.size()) return;
     for (std::size_t plan = 0; plan < best_.size(); ++plan) {
       std::uint64_t& before = parts_before_[plan];
       const Trial& best = best_trial(plan);
-      if (round_ % kParts.size() == 0 && round_ < first_far_) {
+      if (round_ % kParts.size() == 0 && round_ < kFirstFar) {
         const bool halves = has_few_data(plan) && 2 * best.slower == trial().slower;
         before = halves ? best.part : 0;
       }
-      if (round_ < first_far_ ? continues(before) : is_far(plan)) open_.push_back(plan);
+      if (round_ < kFirstFar ? continues(before) : is_far(plan)) open_.push_back(plan);
     }
     if (hooks_.log && !open_.empty()) {
       hooks_.log("1/" + std::to_string(trial().slower) + " of the rate is tried for " +
@@ -192,7 +196,7 @@ class LengthSearch {
   // The total of all rounds, as far as it is known: more lengths may be added after the first
   // kForAll, and lower rates.
   std::uint64_t expected_steps() const {
-    std::uint64_t total = trials_.lower_rates && trials_.far_rate > 1 ? schedule_.max_steps : 0;
+    std::uint64_t total = rounds_.size() > kFirstFar ? schedule_.max_steps : 0;
     for (std::size_t round = 0; round < (round_ < kForAll ? kForAll : kParts.size()); ++round) {
       total += schedule_.max_steps / kParts[round];
     }
@@ -266,7 +270,6 @@ class LengthSearch {
   const Schedule& schedule_;
   const TrainingHooks& hooks_;
   std::vector<Trial> rounds_;
-  std::size_t first_far_;                            // of these: at the far rate
   std::size_t round_ = 0;                            // of these: the training in progress
   std::uint64_t steps_ = 0;                          // of the trainings before it
   std::vector<std::optional<TrainingResult>> best_;  // by plan, of those trainings

@@ -61,8 +61,9 @@ TEST(ColumnProcesses, TakeTheirPartOfTheMemoryAndSendScoresAlone) {
     // Around the ring: 2 * 3/4 of a number for each entry, and of the regulariser's.
     EXPECT_EQ(rank.at("step_bytes").get<double>(), 1.5 * (4 * kBatch + 8));
     if (rank.at("step_tcp_bytes") == 0) continue;  // the system does not count
-    // Heads of messages, and on a busy machine some of them again.
-    EXPECT_NEAR(rank.at("step_tcp_bytes").get<double>(), 1.5 * 4 * kBatch, 0.15 * 6 * kBatch);
+    // And heads of messages; a busy machine sends some of it again (63,563 bytes were seen).
+    EXPECT_GE(rank.at("step_tcp_bytes").get<double>(), 6 * kBatch);
+    EXPECT_LE(rank.at("step_tcp_bytes").get<double>(), 1.1 * 6 * kBatch);
   }
 }
 
