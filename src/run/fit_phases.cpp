@@ -16,8 +16,8 @@ constexpr const char* kFinal = "final training";
 // The choice of the loss in trainings of the final length: five losses, half as long.
 constexpr double kLossWork = 2.5;
 
-// Trainings of 1/8 and 1/32 of the length follow one whose rate falls to zero
-// (train/training_length.h).
+// Trainings of 1/8 and 1/32 of the length follow one whose rate falls to zero, and by BPR, where
+// the backbone has a far rate, one at that rate (train/training_length.h).
 constexpr double kWithShorter = 1 + 1.0 / 8 + 1.0 / 32;
 
 // What a step costs for each column, in nanoseconds of one thread: propagation, Adam and the rest
@@ -63,13 +63,18 @@ struct TrainingWorks {
 TrainingWorks works_of(const FitOptions& resolved, const Split& split, const PlansToTrain& plans) {
   const Schedule schedule = retraining_options(resolved).schedule;
   const PartCosts costs = costs_of(resolved, split);
-  const bool shorter = schedule.linear && plans.full == nullptr;
+  double trials = 1;
+  if (schedule.linear && plans.full == nullptr) {
+    trials = kWithShorter;
+    const bool tries_rate = find_backbone(resolved.backbone).fast.far_rate > 1;
+    if (tries_rate && resolved.loss == LossSetting::kBpr) trials += 1;
+  }
   const auto steps =
       static_cast<double>(plans.full != nullptr ? plans.full->steps : schedule.max_steps);
   const std::uint64_t best = plans.full != nullptr ? plans.full->best_length : schedule.max_steps;
   const auto final_steps = static_cast<double>(
       schedule.final_schedule(best, 1, costs.num_train, costs.num_final).max_steps);
-  return {plans.columns * steps * (shorter ? kWithShorter : 1) * costs.train,
+  return {plans.columns * steps * trials * costs.train,
           kLossWork * plans.widest * final_steps * costs.search,
           plans.widest * final_steps * costs.final_training};
 }

@@ -235,6 +235,8 @@ TEST(FitPhases, AreWeighedByStepsColumnsAndInteractions) {
   EXPECT_NEAR(final_to_train(paper).first, denser, 1e-6);
   EXPECT_NEAR(final_to_train({{"schedule", "paper"}, {"backbone", "mf"}}).first, 1, 1e-6)
       << "without a graph interactions cost nothing";
+  EXPECT_NEAR(final_to_train({{"backbone", "mf"}}).first, 1 / (2 + 1.0 / 8 + 1.0 / 32), 1e-6)
+      << "two shorter trainings and one at a lower rate come before the final one";
   // Four plans side by side for 200 s, of which one is then trained.
   EXPECT_NE(final_to_train(paper).second.find("ETA " + duration_text(100 + 200 * denser / 4)),
             std::string::npos)
