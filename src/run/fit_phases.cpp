@@ -73,7 +73,7 @@ TrainingWorks works_of(const FitOptions& resolved, const Split& split, const Pla
       static_cast<double>(plans.full != nullptr ? plans.full->steps : schedule.max_steps);
   const std::uint64_t best = plans.full != nullptr ? plans.full->best_length : schedule.max_steps;
   const auto final_steps = static_cast<double>(
-      schedule.final_schedule(best, 1, costs.num_train, costs.num_final).max_steps);
+      schedule.final_schedule(best, 1, false, costs.num_train, costs.num_final).max_steps);
   return {plans.columns * steps * trials * costs.train,
           kLossWork * plans.widest * final_steps * costs.search,
           plans.widest * final_steps * costs.final_training};

@@ -13,6 +13,7 @@
 #include "base/precision_text.h"
 #include "base/stopwatch.h"
 #include "plan/rule_plans.h"
+#include "train/loss_choice.h"
 
 namespace bet {
 namespace {
@@ -184,6 +185,7 @@ class PlanSearch {
     if (best.size() < 2) return;
     last.first_fold = 1;
     last.end_fold = kFolds;
+    if (!a_part_compares(best)) last.steps = length_;
     left_.last = 0;
     train(best, last);
   }
@@ -210,6 +212,18 @@ class PlanSearch {
     std::ranges::stable_sort(others, {}, &Choice::loss);
     left_.last = kLastPairs * (kFolds - 1);
     train(others, rung);
+  }
+
+  // Whether a part of a training tells which of them is best: of losses of different kinds, of
+  // rates and of precisions one may gain more from the rest of it (docs/studies/rungs.md).
+  bool a_part_compares(const Choices& choices) const {
+    const auto loss = [&](const Choice& choice) {
+      return trainer_.losses(candidates_[choice.number].sampled.plan, length_)[choice.loss];
+    };
+    const Choice& first = choices.front();
+    return std::ranges::all_of(choices, [&](const Choice& other) {
+      return are_alike(loss(other), loss(first)) && precision_of(other) == precision_of(first);
+    });
   }
 
   // Adds a plan to the candidates and its number to `fresh`, unless it is one of them.

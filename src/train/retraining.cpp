@@ -113,7 +113,7 @@ class Retraining {
       choose_plan(state ? &*state : nullptr);
     } else {
       restore_choice(*state, result_);
-      if (result_.final_length == 0) set_final_length();
+      if (result_.final_length == 0) set_final_length(false);  // of an earlier version
     }
     // A training that was stopped is to be finished soon.
     const bool finds_loss = loss_.choose && !loss_.known;
@@ -167,7 +167,7 @@ class Retraining {
     result_.interrupted = best->stopped;
     result_.loss = losses[result_.chosen];
     result_.loss.rate *= best->best_rate;
-    set_final_length();
+    set_final_length(best->few_data);
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
@@ -246,7 +246,7 @@ class Retraining {
   // Length and rate of a final training by BPR, for which `length` was best on `count`
   // interactions, by a third of validation. Where data are few, all of validation tells it better.
   void set_final_by_bpr(std::uint64_t length, std::uint64_t count, const SizePlan& plan) {
-    set_final(length, count);
+    set_final(length, false, count);
     if (length < whole_length() / 2 || result_.loss.rate < 1) {
       TrainingHooks hooks = context_.hooks;
       hooks.save = nullptr;
@@ -255,7 +255,8 @@ class Retraining {
           {context_.split, context_.graph, context_.model, context_.schedule, hooks}, plan);
       if (on_train) {
         result_.loss.rate = on_train->rate;
-        set_final(on_train->length, interactions_of(context_.split, TrainingPart::kTrain));
+        set_final(on_train->length, on_train->is_short,
+                  interactions_of(context_.split, TrainingPart::kTrain));
       } else {
         result_.interrupted = true;
       }
@@ -263,17 +264,17 @@ class Retraining {
   }
 
   // As many passes over the data, or steps, as were best for the chosen plan on train.
-  void set_final_length() {
-    set_final(result_.best_length, interactions_of(context_.split, TrainingPart::kTrain));
+  void set_final_length(bool few_data) {
+    set_final(result_.best_length, few_data, interactions_of(context_.split, TrainingPart::kTrain));
   }
 
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
   // Steps and rate of the final training, where `length` steps on `count` interactions with the
   // rate of result_.loss were best.
-  void set_final(std::uint64_t length, std::uint64_t count) {
+  void set_final(std::uint64_t length, bool few_data, std::uint64_t count) {
     const Schedule schedule = context_.schedule.final_schedule(
-        length, result_.loss.rate, count, interactions_of(context_.split, final_part_));
+        length, result_.loss.rate, few_data, count, interactions_of(context_.split, final_part_));
     result_.final_length = schedule.max_steps;
     result_.loss.rate = schedule.learning_rate / context_.schedule.learning_rate;
   }

@@ -315,6 +315,17 @@ std::vector<TrainingResult> make_steps(const TrainingContext& context,
   return results;
 }
 
+// The rate of plans with so many parameters per row, as a multiple of the schedule's.
+double rate_of_width(const FastTraining& fast, std::span<const SizePlan> plans) {
+  double widest = 0;
+  for (const SizePlan& plan : plans) {
+    const auto rows = static_cast<double>(plan.shape().num_rows());
+    widest = std::max(widest, static_cast<double>(plan.num_params()) / rows);
+  }
+  const bool is_lower = fast.widest_at_rate > 0 && widest > fast.widest_at_rate;
+  return is_lower ? std::sqrt(fast.widest_at_rate / widest) : 1;
+}
+
 }  // namespace
 
 std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
@@ -350,7 +361,14 @@ std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
         rates == Rates::kAny &&
         std::ranges::all_of(context.model.losses_of(plans.size()),
                             [](const LossOptions& loss) { return loss.kind == LossKind::kBpr; });
-    trials.far_rate = find_backbone(context.model.backbone).fast.far_rate;
+    const BackboneKind& backbone = find_backbone(context.model.backbone);
+    const FastTraining& fast = backbone.fast;
+    trials.varies = !backbone.weights.empty();
+    trials.far_rate = fast.far_rate;
+    // A rate that was asked for is taken as it is.
+    if (trials.lower_rates && context.schedule.learning_rate == fast.learning_rate) {
+      trials.usual_rate = rate_of_width(fast, plans);
+    }
     return train_with_best_length(trials, context.schedule, context.hooks, state);
   });
 }

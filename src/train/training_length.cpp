@@ -44,8 +44,8 @@ std::vector<Trial> all_trials(const LengthTrials& wanted) {
   return trials;
 }
 
-// A shorter schedule than the whole must be better by this much: less is noise, and the final
-// training, on more data, gains from more steps.
+// By which a training must be better than those before it where less is noise: a length, a rate
+// beside the far one, and of models that vary every lower rate.
 constexpr double kClearly = 0.01;
 
 class LengthSearch {
@@ -91,7 +91,7 @@ class LengthSearch {
 
   Schedule schedule_of_round() const {
     Schedule schedule = schedule_.of_length(length());
-    schedule.learning_rate /= static_cast<double>(trial().slower);
+    schedule.learning_rate *= trials_.usual_rate / static_cast<double>(trial().slower);
     if (round_ > 0) schedule.measure_steps = length();  // only the end counts
     return schedule;
   }
@@ -103,11 +103,12 @@ class LengthSearch {
       std::optional<TrainingResult>& best = best_[open_[i]];
       if (!best) {
         best = std::move(trained[i]);
+        best->best_rate = trials_.usual_rate;
         continue;
       }
       // A training after the first that was stopped has no end to compare.
       const std::size_t plan = open_[i];
-      if (stopped_ || trained[i].validation.score() <= margin(plan) * best->validation.score()) {
+      if (stopped_ || trained[i].validation.score() <= margin() * best->validation.score()) {
         continue;
       }
       trained[i].overfits = best->overfits;
@@ -119,14 +120,16 @@ class LengthSearch {
   }
 
   // By which a training of this round must be better than the best before it.
-  double margin(std::size_t plan) const {
-    return trial().slower == 1 && !has_few_data(plan) ? 1 + kClearly : 1;
+  double margin() const {
+    const bool halves = trial().slower > 1 && round_ < kFirstFar;
+    if (halves ? !trials_.varies : round_ == kFirstFar) return 1;
+    return 1 + kClearly;
   }
 
   bool has_few_data(std::size_t plan) const { return usual_parts_[plan] > 1; }
 
   void note_trial(std::size_t plan) {
-    best_[plan]->best_rate = 1 / static_cast<double>(best_trial(plan).slower);
+    best_[plan]->best_rate = trials_.usual_rate / static_cast<double>(best_trial(plan).slower);
     best_[plan]->few_data = has_few_data(plan);
   }
 

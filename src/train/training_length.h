@@ -19,8 +19,10 @@ struct LengthTrials {
       train;
   // A table of the plan's shape, with any values.
   std::function<ModelParameters(std::size_t plan)> table_of;
+  double usual_rate = 1;       // of these plans, as a multiple of the schedule's
+  bool varies = false;         // with the initial values, as models with dense weights do
   bool lower_rates = false;    // whether they are tried
-  std::uint64_t far_rate = 1;  // 1/.. of the rate, tried over the whole length; 1: none
+  std::uint64_t far_rate = 1;  // 1/.. of that rate, tried over the whole length; 1: none
 };
 
 // Finds for every plan the length of a linear decay that is best at its end on validation: the

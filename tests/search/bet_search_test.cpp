@@ -92,6 +92,7 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
   EXPECT_FALSE(result.stopped);
   const std::vector<SampledPlan> rules = rule_plans(toy.sampler);
   std::uint64_t longest = 0;
+  std::uint64_t of_finalists = 0;
   std::set<std::uint64_t> tried;
   for (std::size_t i = result.num_lengths; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
@@ -100,6 +101,7 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
     EXPECT_GT(trial.fitness, 0);
     tried.insert(trial.candidate);
     longest = std::max(longest, trial.steps);
+    if (trial.fold == 0) of_finalists = std::max(of_finalists, trial.steps);
     if (trial.strategy == Strategy::kRule) {
       EXPECT_TRUE(trial.sampled.plan == rules.at(trial.candidate).plan);
     }
@@ -107,21 +109,22 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
   EXPECT_GE(tried.size(), rules.size() + 8) << "all rules, and nearly all other plans";
   for (std::uint64_t rule = 0; rule < rules.size(); ++rule) EXPECT_TRUE(tried.contains(rule));
 
-  // The chosen plan was in the last rung on all folds, and nothing that was is better.
+  // The chosen plan was in the last rung, and nothing that was is better.
   const Trial& chosen = result.trials.at(result.chosen.value());
   EXPECT_EQ(chosen.steps, longest);
   EXPECT_EQ(chosen.fold, kFolds - 1);
   bool has_rule = false;
   std::set<double> temperatures;  // of the plan that was best before
   const std::uint64_t first_finalist =
-      std::ranges::find(std::span(result.trials).subspan(result.num_lengths), longest,
+      std::ranges::find(std::span(result.trials).subspan(result.num_lengths), of_finalists,
                         &Trial::steps)
           ->candidate;
   for (std::size_t i = result.num_lengths; i < result.trials.size(); ++i) {
     const Trial& trial = result.trials[i];
-    if (trial.steps != longest) continue;
-    has_rule = has_rule || trial.strategy == Strategy::kRule;
-    if (trial.candidate == first_finalist) temperatures.insert(trial.loss.temperature);
+    if (trial.steps == of_finalists) {
+      has_rule = has_rule || trial.strategy == Strategy::kRule;
+      if (trial.candidate == first_finalist) temperatures.insert(trial.loss.temperature);
+    }
     if (trial.fold == kFolds - 1) {
       EXPECT_LE(mean_score(result, trial), mean_score(result, chosen));
     }
@@ -151,6 +154,28 @@ TEST(Search, OfFewDataTakesTheLengthOfTheBestOfThreePlans) {
             fewest_ranking_steps(find_backbone("lightgcn"), length_of(result)));
   EXPECT_FALSE(result.loss.whole_length) << "the retraining looks for it again";
   expect_same(toy.search(folder / "run.db"), result);
+}
+
+// Half of a training says little about which of BPR and a softmax gains more from the other half.
+TEST(Search, ComparesLossesOfDifferentKindsByWholeTrainings) {
+  std::set<bool> seen;
+  for (const std::uint32_t users : {120, 300}) {
+    const Toy toy(test::toy_split(users, 120, users * 20));
+    const TempFolder folder;
+    const SearchResult result = toy.search(folder / "run.db");
+    std::set<LossKind> kinds;
+    std::set<std::uint64_t> steps;
+    for (const Trial& trial : result.trials) {
+      if (trial.fold == 0) continue;
+      kinds.insert(trial.loss.kind);
+      steps.insert(trial.steps);
+    }
+    ASSERT_EQ(steps.size(), 1U);
+    const std::uint64_t length = length_of(result);
+    seen.insert(kinds.size() > 1);
+    EXPECT_EQ(*steps.begin(), kinds.size() > 1 ? length : length / 2);
+  }
+  EXPECT_EQ(seen.size(), 2U) << "both cases are to be tested";
 }
 
 TEST(Search, ResumesAfterADeathToTheSameEnd) {

@@ -193,15 +193,18 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   EXPECT_TRUE(fast.evaluates_at(fast.max_steps));
   EXPECT_FALSE(fast.evaluates_at(1));
   EXPECT_TRUE(fast.evaluates_at(25));  // 1/16 of 400
-  EXPECT_EQ(paper.final_schedule(100, 1, 2000, 3000).max_steps, 100U);
-  EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 1, 2000, 3000).max_steps, fast.max_steps);
-  // A rate below the usual makes up for steps that the schedule has not got.
-  EXPECT_DOUBLE_EQ(fast.final_schedule(fast.max_steps, 0.25, 2000, 3000).learning_rate,
-                   0.375 * fast.learning_rate);
-  EXPECT_DOUBLE_EQ(fast.final_schedule(100, 0.25, 2000, 3000).learning_rate,
-                   0.25 * fast.learning_rate);
+  EXPECT_EQ(paper.final_schedule(100, 1, false, 2000, 3000).max_steps, 100U);
+  EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 1, true, 2000, 3000).max_steps, fast.max_steps);
+  // Of few data a rate below the usual makes up for steps that the schedule has not got.
+  const auto final_rate = [&](std::uint64_t length, double rate, bool few_data) {
+    return fast.final_schedule(length, rate, few_data, 2000, 3000).learning_rate /
+           fast.learning_rate;
+  };
+  EXPECT_DOUBLE_EQ(final_rate(fast.max_steps, 0.25, true), 0.375);
+  EXPECT_DOUBLE_EQ(final_rate(100, 0.25, true), 0.25);
+  EXPECT_DOUBLE_EQ(final_rate(fast.max_steps, 0.25, false), 0.25);
   // A shorter schedule is no cut-off one: its rate begins as high and falls to zero, too.
-  const Schedule shorter = fast.final_schedule(100, 1, 2000, 3000);
+  const Schedule shorter = fast.final_schedule(100, 1, true, 2000, 3000);
   EXPECT_EQ(shorter.max_steps, 150U);
   EXPECT_DOUBLE_EQ(shorter.rate_after(0), fast.learning_rate);
   EXPECT_DOUBLE_EQ(shorter.rate_after(150), 0);

@@ -35,6 +35,8 @@ struct MadeUpTrainings {
   std::vector<bool> overfit;                            // by plan
   // By plan: of lengths at a lower rate, by how many times lower it is.
   std::vector<std::map<std::pair<std::uint64_t, std::uint64_t>, double>> slower_scores;
+  double usual_rate = 1;
+  bool varies = false;
   std::uint64_t far_rate = 1;
   std::vector<std::pair<std::uint64_t, std::vector<std::size_t>>> asked;  // lengths and plans
   std::vector<std::uint64_t> rates;                                       // of those, 1/..
@@ -48,7 +50,11 @@ struct MadeUpTrainings {
             [this](std::span<const std::size_t> plans, const Schedule& schedule,
                    const TrainingHooks& hooks,
                    const Checkpoint* state) { return train(plans, schedule, hooks, state); },
-            [](std::size_t plan) { return table_of(plan); }, !slower_scores.empty(), far_rate};
+            [](std::size_t plan) { return table_of(plan); },
+            usual_rate,
+            varies,
+            !slower_scores.empty(),
+            far_rate};
   }
 
   std::vector<TrainingResult> run(const TrainingHooks& hooks = {},
@@ -61,7 +67,7 @@ struct MadeUpTrainings {
                                     const TrainingHooks& hooks, const Checkpoint* state) {
     const std::uint64_t length = schedule.max_steps;
     const auto slower = static_cast<std::uint64_t>(
-        std::lround(of_320_steps().learning_rate / schedule.learning_rate));
+        std::lround(of_320_steps().learning_rate * usual_rate / schedule.learning_rate));
     EXPECT_TRUE(schedule.evaluates_at(length));
     asked.emplace_back(length, std::vector<std::size_t>(plans.begin(), plans.end()));
     rates.push_back(slower);
@@ -85,13 +91,13 @@ struct MadeUpTrainings {
 };
 
 // The longest is best, clearly, nearly (by less than the margin), not at all, and by a second
-// maximum; the last one's validation fell on the way.
+// maximum; the last one's validation fell on the way, and a quarter is hardly better than half.
 const std::vector<std::map<std::uint64_t, double>> kScores = {
     {{320, 0.5}, {160, 0.49}, {80, 0.48}, {40, 0.45}, {20, 0.4}, {10, 0.3}},
     {{320, 0.5}, {160, 0.504}, {80, 0.503}, {40, 0.502}, {20, 0.502}, {10, 0.502}},
     {{320, 0.5}, {160, 0.55}, {80, 0.6}, {40, 0.58}, {20, 0.5}, {10, 0.4}},
     {{320, 0.5}, {160, 0.4}, {80, 0.4}, {40, 0.4}, {20, 0.53}, {10, 0.52}},
-    {{320, 0.5}, {160, 0.52}, {80, 0.51}, {40, 0.45}, {20, 0.4}, {10, 0.3}}};
+    {{320, 0.5}, {160, 0.52}, {80, 0.523}, {40, 0.45}, {20, 0.4}, {10, 0.3}}};
 const std::vector<bool> kOverfit = {false, false, false, false, true};
 const std::vector<std::uint64_t> kBest = {320, 320, 80, 20, 160};
 
@@ -194,6 +200,37 @@ TEST(TrainingLength, AFarRateLeadsToThoseBetween) {
   EXPECT_EQ(results[0].best_rate, 1.0 / 16);
   EXPECT_EQ(results[1].best_rate, 1);
   EXPECT_EQ(made_up.rates, (std::vector<std::uint64_t>{1, 1, 1, 32, 64, 16, 8}));
+}
+
+// Less than a clear difference is noise: 1/64 here, of which a final training would have the harm.
+TEST(TrainingLength, ARateBesideTheFarOneMustBeClearlyBetter) {
+  MadeUpTrainings made_up({kScores[0]}, {false});
+  made_up.far_rate = 32;
+  made_up.slower_scores = {{{{320, 32}, 0.6}, {{320, 64}, 0.603}, {{320, 16}, 0.604}}};
+  EXPECT_EQ(made_up.run()[0].best_rate, 1.0 / 32);
+  EXPECT_EQ(made_up.rates, (std::vector<std::uint64_t>{1, 1, 1, 32, 64, 16}));
+}
+
+TEST(TrainingLength, OfModelsThatVaryALowerRateMustBeClearlyBetter) {
+  MadeUpTrainings made_up({kScores[2]}, {false});
+  made_up.slower_scores = {{{{40, 2}, 0.5},
+                            {{80, 2}, 0.59},
+                            {{160, 2}, 0.604},
+                            {{80, 4}, 0.6},
+                            {{160, 4}, 0.603},
+                            {{320, 4}, 0.6}}};
+  EXPECT_EQ(made_up.run()[0].best_rate, 0.5);
+  made_up.varies = true;
+  EXPECT_EQ(made_up.run()[0].best_rate, 1);
+}
+
+TEST(TrainingLength, RatesArePartsOfTheUsualOneOfThesePlans) {
+  MadeUpTrainings made_up = at_lower_rates();
+  made_up.usual_rate = 0.5;
+  const std::vector<TrainingResult> results = made_up.run();
+  EXPECT_EQ(results[0].best_rate, 0.125);
+  EXPECT_EQ(results[1].best_rate, 0.125);
+  EXPECT_EQ(results[2].best_rate, 0.5);
 }
 
 TEST(TrainingLength, LowerRatesOfTheWholeLengthAreNotTriedWithoutAFarRate) {

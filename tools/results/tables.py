@@ -555,6 +555,23 @@ def rates():
     return table(["backbone, data", *("rate" if one == 1 else f"1/{one}" for one in slower)], rows, runs, STUDY)
 
 
+def ncf_rates():
+    """NCF, 800 steps of BPR by rate: the score on validation of the whole length, and test R@20 of what was chosen."""
+    runs = read("h200/ncf-rates.jsonl")
+    used = sorted({run.fields["rate"] for run in runs}, reverse=True)
+    rows = []
+    for method, datasets in (("full", (*measure_lengths.GROUPS["first"], "gowalla", "yelp2018")),
+                             ("es", ("gowalla", "yelp2018"))):
+        for data in datasets:
+            row = [f"{NAMES.get(data, data)}, `{method}`{' 10 %' if method == 'es' else ''}"]
+            for rate in used:
+                cell = [run.fields for run in select(runs, method=method, data=data) if run.fields["rate"] == rate]
+                row += [mean_spread([run["trials"][0][2] for run in cell]) if cell else "not run",
+                        mean_spread([run["recall"] for run in cell]) if cell else ""]
+            rows.append(row)
+    return table(["data, plan", *(title for rate in used for title in (f"rate {rate}: whole", "test"))], rows, runs, STUDY)
+
+
 FINAL_VARIANTS = {"as before": "as before",
                   "3/16 and 3/8 measured": "more measurements: also at 3/16 and 3/8 of the schedule",
                   "passes": "as many passes over the data instead of steps",
@@ -723,6 +740,7 @@ TABLES = {
     "lengths-first": lambda: lengths("lengths-before", "lengths"),
     "lengths-rates": lambda: lengths("lengths", "lengths-rates"),
     "rates": rates,
+    "ncf-rates": ncf_rates,
     "lengths-fresh": lambda: lengths("lengths-fresh-before", "lengths-fresh"),
     "final-training": final_training,
     "first-search": first_search,
