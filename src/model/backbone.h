@@ -106,8 +106,8 @@ struct FastTraining {
   // (docs/studies/bits.md). 1: there is none.
   double quantised_rate = 1;
   double weights_rate = 1;  // of dense weights, as a multiple of it
-  // Plans of more parameters per row are trained by BPR at a lower rate, by the square root: with
-  // so many of them it makes the training unstable. 0: there is none.
+  // Plans of more parameters per row of a table are trained by BPR at a lower rate, by the square
+  // root: with so many of them it makes the training unstable. 0: there is none.
   double widest_at_rate = 0;
   // 1/.. of the rate, tried also where the whole schedule is best (train/training_length.h); 1:
   // none. Small data are best at about that rate, from which lower ones can be found by descent.

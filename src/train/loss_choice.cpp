@@ -14,13 +14,11 @@
 namespace bet {
 namespace {
 
-// What is better by less than this, of so many users who are measured, may be noise.
-double noise(std::size_t num_users) {
-  return 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(num_users, 1)));
+// By which another loss must be better than BPR: less may be noise, of so many users who are
+// measured.
+double clearly(std::size_t num_users) {
+  return std::max(0.01, 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(num_users, 1))));
 }
-
-// Another loss than BPR must be better by this much.
-double clearly(std::size_t num_users) { return std::max(0.01, noise(num_users)); }
 
 // Of cosines: between 0.1 and 0.2, where all data sets that were tried have their best.
 constexpr double kCosineTemperature = 0.14;
@@ -124,7 +122,6 @@ class LossSearcher {
     }
     choice.loss = by_bpr;
     choice.length = bpr->length;
-    if (!bpr->is_short) try_whole_length(bpr->score, choice);
     return choice;
   }
 
@@ -143,9 +140,9 @@ class LossSearcher {
     if (hooks.progress) {
       hooks.progress = [this, done = done_](Progress progress) {
         progress.phase = "loss";
-        // BPR, softmaxes of dot products and of cosines, each for about half the schedule.
-        progress.total = 1.5 * static_cast<double>(whole());
-        progress.done = std::min(done + progress.done, progress.total);
+        const auto length = static_cast<double>(whole());
+        progress.done = std::min((done + progress.done) / length, kChoiceTrainings);
+        progress.total = kChoiceTrainings + kBprTrainings;
         context_.hooks.progress(progress);
       };
     }
@@ -175,16 +172,6 @@ class LossSearcher {
     return with_length(steps, steps, [&](const TrainingContext& context) {
       return try_losses(context, plan_, losses);
     });
-  }
-
-  // Where BPR does not overfit in half the schedule, the whole of it may be better still, or not.
-  void try_whole_length(double score, LossChoice& choice) {
-    const std::vector<LossTrial> tried = try_side_by_side(whole(), std::span(&choice.loss, 1));
-    if (tried.empty()) {
-      choice.stopped = true;
-      return;
-    }
-    if (tried[0].score > (1 + noise(context_.split.num_users())) * score) choice.length = whole();
   }
 
   void note(LossChoice& choice, const LossTrial& trial) {

@@ -9,7 +9,7 @@ namespace bet {
 
 struct LossChoice {
   LossOptions loss;               // for as many steps as
-  std::uint64_t length = 0;       // are best for it
+  std::uint64_t length = 0;       // are best for it; by BPR, of half the schedule at most
   std::vector<LossTrial> trials;  // in the order in which they were made; empty: from the cache
   bool stopped = false;           // by the hook, before all were tried
 };
@@ -47,6 +47,12 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
 // not used: an interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
                        std::uint64_t usual_length, const StateFile& cache);
+
+// The work of a choice, in trainings by the whole schedule: BPR, softmaxes of dot products and of
+// cosines, each for about half of it. Its progress leaves room for another one, by which the length
+// of BPR is found where that is chosen.
+inline constexpr double kChoiceTrainings = 1.5;
+inline constexpr double kBprTrainings = 1;
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as
 // in states of earlier versions.

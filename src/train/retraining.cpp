@@ -113,7 +113,7 @@ class Retraining {
       choose_plan(state ? &*state : nullptr);
     } else {
       restore_choice(*state, result_);
-      if (result_.final_length == 0) set_final_length(false);  // of an earlier version
+      if (result_.final_length == 0) set_final_length();  // of an earlier version
     }
     // A training that was stopped is to be finished soon.
     const bool finds_loss = loss_.choose && !loss_.known;
@@ -167,7 +167,7 @@ class Retraining {
     result_.interrupted = best->stopped;
     result_.loss = losses[result_.chosen];
     result_.loss.rate *= best->best_rate;
-    set_final_length(best->few_data);
+    set_final_length();
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
@@ -233,9 +233,7 @@ class Retraining {
     result_.loss_trials = std::move(choice.trials);
     result_.interrupted = result_.interrupted || choice.stopped;
     result_.final_length = choice.length;
-    if (choice.loss.kind == LossKind::kBpr && !choice.stopped) {
-      set_final_by_bpr(choice.length, split.counts().train, plan);
-    }
+    if (choice.loss.kind == LossKind::kBpr && !choice.stopped) set_final_by_bpr(plan);
     result_.train_seconds += watch.seconds();
     if (context_.hooks.log) {
       context_.hooks.log(
@@ -243,41 +241,43 @@ class Retraining {
     }
   }
 
-  // Length and rate of a final training by BPR, for which `length` was best on `count`
-  // interactions, by a third of validation. Where data are few, all of validation tells it better.
-  void set_final_by_bpr(std::uint64_t length, std::uint64_t count, const SizePlan& plan) {
-    set_final(length, false, count);
-    if (length < whole_length() / 2 || result_.loss.rate < 1) {
-      TrainingHooks hooks = context_.hooks;
-      hooks.save = nullptr;
-      hooks.progress = nullptr;  // it is soon done
-      const std::optional<LengthByBpr> on_train = length_by_bpr(
-          {context_.split, context_.graph, context_.model, context_.schedule, hooks}, plan);
-      if (on_train) {
-        result_.loss.rate = on_train->rate;
-        set_final(on_train->length, on_train->is_short,
-                  interactions_of(context_.split, TrainingPart::kTrain));
-      } else {
-        result_.interrupted = true;
-      }
+  // Length and rate of a final training by BPR, found as `--loss bpr` finds them: the third of
+  // validation by which losses are compared tells them less well than all of it.
+  void set_final_by_bpr(const SizePlan& plan) {
+    TrainingHooks hooks = context_.hooks;
+    hooks.save = nullptr;
+    if (hooks.progress) {
+      hooks.progress = [this](Progress progress) {
+        progress.phase = "loss";
+        const double part = std::min(progress.done / progress.total, 1.0);
+        progress.total = kChoiceTrainings + kBprTrainings;
+        progress.done = kChoiceTrainings + part * kBprTrainings;
+        context_.hooks.progress(progress);
+      };
     }
+    result_.loss.rate = 1;
+    const TrainingResult trained = train_to_convergence(
+        {context_.split, context_.graph, with_losses({result_.loss}), context_.schedule, hooks},
+        std::span(&plan, 1), nullptr)[0];
+    result_.interrupted = result_.interrupted || trained.stopped;
+    result_.best_length = trained.best_length;
+    result_.loss.rate = trained.best_rate;
+    set_final_length();
   }
 
-  // As many passes over the data, or steps, as were best for the chosen plan on train.
-  void set_final_length(bool few_data) {
-    set_final(result_.best_length, few_data, interactions_of(context_.split, TrainingPart::kTrain));
-  }
-
-  std::uint64_t whole_length() const { return context_.schedule.max_steps; }
-
-  // Steps and rate of the final training, where `length` steps on `count` interactions with the
-  // rate of result_.loss were best.
-  void set_final(std::uint64_t length, bool few_data, std::uint64_t count) {
-    const Schedule schedule = context_.schedule.final_schedule(
-        length, result_.loss.rate, few_data, count, interactions_of(context_.split, final_part_));
+  // As many passes over the data, or steps, as were best for the chosen plan on train, and the rate
+  // that goes with them. Dense weights bear no higher rate.
+  void set_final_length() {
+    const bool bears = find_backbone(context_.model.backbone).weights.empty();
+    const Schedule schedule =
+        context_.schedule.final_schedule(result_.best_length, result_.loss.rate, bears,
+                                         interactions_of(context_.split, TrainingPart::kTrain),
+                                         interactions_of(context_.split, final_part_));
     result_.final_length = schedule.max_steps;
     result_.loss.rate = schedule.learning_rate / context_.schedule.learning_rate;
   }
+
+  std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
   // The final training, from its own state if there is one, and its measurement on test.
   void finish(const Checkpoint* state) {

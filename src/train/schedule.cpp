@@ -30,14 +30,14 @@ Schedule Schedule::of_length(std::uint64_t steps) const {
   return same;
 }
 
-Schedule Schedule::final_schedule(std::uint64_t best_length, double best_rate, bool few_data,
+Schedule Schedule::final_schedule(std::uint64_t best_length, double best_rate, bool bears,
                                   std::uint64_t train_count, std::uint64_t final_count) const {
   const double growth = static_cast<double>(final_count) / static_cast<double>(train_count);
   const double wanted =
       std::round(static_cast<double>(best_length) * (final_by_passes ? growth : 1));
   Schedule final = of_length(std::min(static_cast<std::uint64_t>(wanted), max_steps));
   const double missing = wanted / static_cast<double>(final.max_steps);
-  final.learning_rate *= few_data && best_rate < 1 ? std::min(best_rate * missing, 1.0) : best_rate;
+  final.learning_rate *= bears && best_rate < 1 ? std::min(best_rate * missing, 1.0) : best_rate;
   return final;
 }
 

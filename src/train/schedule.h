@@ -50,10 +50,9 @@ struct Schedule {
   Schedule of_length(std::uint64_t steps) const;
 
   // The schedule of the final training on `final_count` interactions, where `best_length` steps
-  // with `best_rate` times the rate were best on `train_count` interactions. Where these were few
-  // data, for which more of both would have been too much, a rate below the schedule's makes up for
-  // steps above max_steps.
-  Schedule final_schedule(std::uint64_t best_length, double best_rate, bool few_data,
+  // with `best_rate` times the rate were best on `train_count` interactions. Of a rate below the
+  // schedule's more makes up for steps above max_steps, where the model `bears` that.
+  Schedule final_schedule(std::uint64_t best_length, double best_rate, bool bears,
                           std::uint64_t train_count, std::uint64_t final_count) const;
 
   // Entries of a step on a graph in which `num_users` users have interactions.

@@ -316,14 +316,14 @@ std::vector<TrainingResult> make_steps(const TrainingContext& context,
 }
 
 // The rate of plans with so many parameters per row, as a multiple of the schedule's.
-double rate_of_width(const FastTraining& fast, std::span<const SizePlan> plans) {
+double rate_of_width(const BackboneKind& backbone, std::span<const SizePlan> plans) {
   double widest = 0;
   for (const SizePlan& plan : plans) {
-    const auto rows = static_cast<double>(plan.shape().num_rows());
+    const auto rows = static_cast<double>(plan.shape().num_rows() * backbone.tables);
     widest = std::max(widest, static_cast<double>(plan.num_params()) / rows);
   }
-  const bool is_lower = fast.widest_at_rate > 0 && widest > fast.widest_at_rate;
-  return is_lower ? std::sqrt(fast.widest_at_rate / widest) : 1;
+  const double at_rate = backbone.fast.widest_at_rate;
+  return at_rate > 0 && widest > at_rate ? std::sqrt(at_rate / widest) : 1;
 }
 
 }  // namespace
@@ -362,12 +362,11 @@ std::vector<TrainingResult> train_to_convergence(const TrainingContext& context,
         std::ranges::all_of(context.model.losses_of(plans.size()),
                             [](const LossOptions& loss) { return loss.kind == LossKind::kBpr; });
     const BackboneKind& backbone = find_backbone(context.model.backbone);
-    const FastTraining& fast = backbone.fast;
     trials.varies = !backbone.weights.empty();
-    trials.far_rate = fast.far_rate;
+    trials.far_rate = backbone.fast.far_rate;
     // A rate that was asked for is taken as it is.
-    if (trials.lower_rates && context.schedule.learning_rate == fast.learning_rate) {
-      trials.usual_rate = rate_of_width(fast, plans);
+    if (trials.lower_rates && context.schedule.learning_rate == backbone.fast.learning_rate) {
+      trials.usual_rate = rate_of_width(backbone, plans);
     }
     return train_with_best_length(trials, context.schedule, context.hooks, state);
   });

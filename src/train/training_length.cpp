@@ -25,7 +25,7 @@ constexpr std::array<std::uint64_t, 6> kParts = {1, 8, 32, 2, 4, 16};
 constexpr std::size_t kForAll = 3;
 
 // The lowest rate, and how many trainings come before those at the far rate.
-constexpr std::uint64_t kSlowest = 64;
+constexpr std::uint64_t kSlowest = 256;
 constexpr std::size_t kFirstFar = kParts.size() * (1 + std::countr_zero(kSlowest));
 
 // All trainings there may be, in their order: lengths at the schedule's own rate; with lower rates,
@@ -108,9 +108,7 @@ class LengthSearch {
       }
       // A training after the first that was stopped has no end to compare.
       const std::size_t plan = open_[i];
-      if (stopped_ || trained[i].validation.score() <= margin() * best->validation.score()) {
-        continue;
-      }
+      if (stopped_ || !is_better(plan, trained[i].validation.score())) continue;
       trained[i].overfits = best->overfits;
       best = std::move(trained[i]);
       best_rounds_[plan] = round_;
@@ -119,11 +117,17 @@ class LengthSearch {
     }
   }
 
-  // By which a training of this round must be better than the best before it.
-  double margin() const {
-    const bool halves = trial().slower > 1 && round_ < kFirstFar;
-    if (halves ? !trials_.varies : round_ == kFirstFar) return 1;
-    return 1 + kClearly;
+  // Whether a training of this round, with this score, is taken instead of the best before it.
+  bool is_better(std::size_t plan, double score) const {
+    const double best = best_[plan]->validation.score();
+    const bool is_length = trial().slower == 1;
+    // Of lengths that are about as good the shorter one overfits less.
+    if (is_length && has_few_data(plan) && trial().part > usual_parts_[plan]) {
+      return (1 + kClearly) * score > best;
+    }
+    const bool is_halving = !is_length && round_ < kFirstFar;
+    const bool must_be_clear = is_halving ? trials_.varies : round_ != kFirstFar;
+    return score > (must_be_clear ? 1 + kClearly : 1) * best;
   }
 
   bool has_few_data(std::size_t plan) const { return usual_parts_[plan] > 1; }

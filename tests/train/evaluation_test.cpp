@@ -195,10 +195,10 @@ TEST(Schedule, PaperDecaysByStepsAndFastLinearly) {
   EXPECT_TRUE(fast.evaluates_at(25));  // 1/16 of 400
   EXPECT_EQ(paper.final_schedule(100, 1, false, 2000, 3000).max_steps, 100U);
   EXPECT_EQ(fast.final_schedule(fast.max_steps - 1, 1, true, 2000, 3000).max_steps, fast.max_steps);
-  // Of few data a rate below the usual makes up for steps that the schedule has not got.
-  const auto final_rate = [&](std::uint64_t length, double rate, bool few_data) {
-    return fast.final_schedule(length, rate, few_data, 2000, 3000).learning_rate /
-           fast.learning_rate;
+  // A rate below the usual makes up for steps that the schedule has not got, where a model bears
+  // it.
+  const auto final_rate = [&](std::uint64_t length, double rate, bool bears) {
+    return fast.final_schedule(length, rate, bears, 2000, 3000).learning_rate / fast.learning_rate;
   };
   EXPECT_DOUBLE_EQ(final_rate(fast.max_steps, 0.25, true), 0.375);
   EXPECT_DOUBLE_EQ(final_rate(100, 0.25, true), 0.25);

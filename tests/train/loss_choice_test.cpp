@@ -128,6 +128,23 @@ TEST(LossChoice, ARetrainingThatIsLeftInItEndsAsAWholeOne) {
   }
 }
 
+TEST(LossChoice, WhereBprIsChosenTheModelIsThatOfLossBpr) {
+  ChoiceCase all;
+  all.plan = test::toy_plan(all.split, 32);
+  const auto retrain = [&](const LossSearch& loss) {
+    const TempFolder folder;
+    return retrain_plans({all.split, all.graph, all.model, all.schedule, {}},
+                         TrainingPart::kTrainAndValidation, std::span(&all.plan, 1),
+                         {folder.path(), "x"}, loss);
+  };
+  const RetrainingResult chosen = retrain({.choose = true});
+  ASSERT_EQ(chosen.loss.kind, LossKind::kBpr);
+  const RetrainingResult by_bpr = retrain({});
+  EXPECT_EQ(chosen.loss, by_bpr.loss);
+  EXPECT_EQ(chosen.final_steps, by_bpr.final_steps);
+  EXPECT_TRUE(at::equal(chosen.table.values, by_bpr.table.values));
+}
+
 // The training before it has the length of the final one, and its own place in the progress.
 TEST(KnownLoss, OfTheWholeLengthIsTrainedAndThenFinally) {
   const TempFolder folder;

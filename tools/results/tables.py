@@ -60,24 +60,25 @@ def loss(data):
                   "chosen, by seed"], rows, used)
 
 
-def loss_backbones():
-    """The other backbones by BPR and by the loss that is chosen."""
-    runs = [run for run in read("h200/loss.jsonl") if run.backbone != "lightgcn"]
+def loss_cells():
+    """Every backbone by BPR and by the loss that is chosen, over the seeds that both have."""
+    runs = read("h200/loss-large.jsonl")
     rows = []
     for data in ("gowalla", "yelp2018"):
-        for backbone in ("mf", "ncf", "ngcf"):
-            for method, budget in (("full", ""), ("es", "10%")):
-                pair = {option: [run for run in select(runs, data=data, backbone=backbone, method=method,
-                                                       budget=budget) if option in run.options]
-                        for option in ("bpr", "auto")}
-                if not all(pair.values()):
+        for backbone in ("lightgcn", "mf", "ncf", "ngcf"):
+            for method, budget in LOSS_CELLS:
+                cells = {loss: {run.seed: run for run in select(runs, data=data, backbone=backbone, method=method)
+                                if run.fields["loss"] == loss and run.fields["budget"] == budget}
+                         for loss in ("bpr", "auto")}
+                seeds = sorted(cells["bpr"].keys() & cells["auto"].keys())
+                if not seeds:
                     continue
-                before, after = pair["bpr"][0], pair["auto"][0]
+                bpr, auto = ([cells[loss][seed].fields["recall"] for seed in seeds] for loss in ("bpr", "auto"))
+                change = statistics.mean(auto) / statistics.mean(bpr) - 1
                 rows.append([f"{NAMES[data]}, {NAMES[backbone]}", f"`{method}` {percent(budget)}".strip(),
-                             f"{before.recall():.4f}", f"{after.recall():.4f}",
-                             f"{100 * (after.recall() / before.recall() - 1):+.1f} %", chosen_loss(after)])
-    return table(["data, backbone", "plan", "`--loss bpr`: R@20", "`--loss auto`: R@20", "change",
-                  "chosen"], rows, runs)
+                             mean_spread(bpr), mean_spread(auto), f"{100 * change:+.1f} %",
+                             "; ".join(unique(cells["auto"][seed].fields["chosen"] for seed in seeds))])
+    return table(["data, backbone", "plan", "`--loss bpr`: R@20", "`--loss auto`: R@20", "change", "chosen"], rows, runs)
 
 
 SMALL_VARIANTS = {"bpr": "`--loss bpr`", "auto, one length": "`auto`, one length for all losses",
@@ -107,17 +108,20 @@ def loss_by_length():
 
 
 def loss_on_small_data():
-    """BPR and the loss that is chosen, five seeds."""
+    """BPR and the loss that is chosen, over the same seeds."""
     runs = read("h200/loss-small.jsonl")
     rows = []
-    for backbone, method in (("lightgcn", "full"), ("mf", "full"), ("ncf", "full"), ("ncf", "es")):
-        for data in measure_lengths.GROUPS["first"]:
-            bpr, auto = ([run.fields["recall"] for run in select(runs, backbone=backbone, method=method, data=data)
-                          if run.fields["loss"] == loss] for loss in ("bpr", "auto"))
-            change = statistics.mean(auto) / statistics.mean(bpr) - 1
-            rows.append([f"{NAMES[backbone]}, `{method}`{' 10 %' if method == 'es' else ''}", data,
-                         mean_spread(bpr), mean_spread(auto), f"{100 * change:+.1f} %"])
-    return table(["backbone, plan", "data", "`--loss bpr`, 400 steps", "`--loss auto`", "change"], rows, runs, STUDY)
+    for backbone in measure_lengths.BACKBONES:
+        for method in ("full", "es"):
+            for data in measure_lengths.GROUPS["first"]:
+                cells = {loss: [run.fields for run in select(runs, backbone=backbone, method=method, data=data)
+                                if run.fields["loss"] == loss] for loss in ("bpr", "auto")}
+                bpr, auto = ([run["recall"] for run in cells[loss]] for loss in ("bpr", "auto"))
+                change = statistics.mean(auto) / statistics.mean(bpr) - 1
+                rows.append([f"{NAMES[backbone]}, `{method}`{' 10 %' if method == 'es' else ''}", data,
+                             mean_spread(bpr), mean_spread(auto), f"{100 * change:+.1f} %",
+                             "; ".join(unique(run["chosen"] for run in cells["auto"]))])
+    return table(["backbone, plan", "data", "`--loss bpr`", "`--loss auto`", "change", "chosen"], rows, runs, STUDY)
 
 
 # --- the search ---------------------------------------------------------------------------------
@@ -751,7 +755,7 @@ TABLES = {
     "ciess-weight": ciess_weight,
     "loss-by-length": loss_by_length,
     "loss-on-small-data": loss_on_small_data,
-    "loss-other-backbones": loss_backbones,
+    "loss-cells": loss_cells,
     "search-rungs": search_rungs,
     "search-rungs-dense": search_rungs_dense,
     "search-middle": search_middle,
