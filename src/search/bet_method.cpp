@@ -50,14 +50,23 @@ SearchOptions search_options(const MethodOptions& options, std::uint64_t seed) {
           .seed = seed};
 }
 
+// Whether plans are retrained at lower rates than they were compared at. Equal sizes may gain more
+// from these than the best of the search: both are retrained then, and validation chooses.
+bool retrains_equal_sizes(const RetrainingOptions& retraining, bool choose_loss) {
+  const bool by_bpr = !choose_loss && retraining.model.losses_of(1)[0].kind == LossKind::kBpr;
+  const BackboneKind& backbone = find_backbone(retraining.model.backbone);
+  return by_bpr && retraining.schedule.linear && backbone.fast.far_rate > 1;
+}
+
 SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& retraining,
                          bool choose_loss, const Split& /*split*/) {
   const BackboneKind& backbone = find_backbone(retraining.model.backbone);
   const std::size_t losses = choose_loss ? most_losses_to_try(backbone) : 1;
   const std::size_t num_rules = num_rule_plans(1, backbone.uses_graph);
-  return {.steps =
-              static_cast<double>(expected_steps(search_options(options, 0), backbone, num_rules, 1,
-                                                 losses, retraining.schedule.max_steps))};
+  return {
+      .steps = static_cast<double>(expected_steps(search_options(options, 0), backbone, num_rules,
+                                                  1, losses, retraining.schedule.max_steps)),
+      .plans = retrains_equal_sizes(retraining, choose_loss) ? 2U : 1U};
 }
 
 Proposal propose(const MethodInput& input) {
@@ -89,6 +98,13 @@ Proposal propose(const MethodInput& input) {
   proposal.trial_of_plan = {*searched.chosen};
   proposal.length_trials = searched.num_lengths;
   proposal.plans = {proposal.trials[*searched.chosen].sampled.plan};
+  constexpr std::size_t kEqualSizes = 0;  // the first training of a search
+  const SizePlan& equal_sizes = proposal.trials[kEqualSizes].sampled.plan;
+  if (retrains_equal_sizes(input.retraining, input.choose_loss) && !searched.stopped &&
+      !(equal_sizes == proposal.plans[0])) {
+    proposal.trial_of_plan.push_back(kEqualSizes);
+    proposal.plans.push_back(equal_sizes);
+  }
   if (input.choose_loss) proposal.loss = searched.loss;
   proposal.planned_trials = searched.stopped ? searched.num_planned : proposal.trials.size();
   proposal.trainings = proposal.trials.size();

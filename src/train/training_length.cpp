@@ -25,7 +25,7 @@ constexpr std::array<std::uint64_t, 6> kParts = {1, 8, 32, 2, 4, 16};
 constexpr std::size_t kForAll = 3;
 
 // The lowest rate, and how many trainings come before those at the far rate.
-constexpr std::uint64_t kSlowest = 256;
+constexpr std::uint64_t kSlowest = 64;
 constexpr std::size_t kFirstFar = kParts.size() * (1 + std::countr_zero(kSlowest));
 
 // All trainings there may be, in their order: lengths at the schedule's own rate; with lower rates,

@@ -297,6 +297,27 @@ TEST(Fit, ByDefaultSearchesAndIsFarAboveEqualAndRandomSizes) {
   }
 }
 
+// A search compares plans at the usual rate; MF and NCF by BPR are then trained at lower ones.
+TEST(Fit, WhereLowerRatesFollowEqualSizesAreRetrainedBesideTheBestOfTheSearch) {
+  const TempFolder folder;
+  const Json report =
+      fit({"demo", "--backbone", "mf", "--loss", "bpr", "--budget", "10%", "--max-steps", "32",
+           "--iterations", "8", "--out", (folder / "r").string()});
+  ASSERT_EQ(report["retrained"].size(), 2U);
+  const Json* best = nullptr;
+  for (const Json& plan : report["retrained"]) {
+    const auto score = [](const Json& one) {
+      double sum = 0;
+      for (const auto& [name, value] : one["validation"].items()) sum += value.get<double>();
+      return sum;
+    };
+    if (best == nullptr || score(plan) > score(*best)) best = &plan;
+  }
+  EXPECT_EQ(report["chosen"]["iteration"], best->at("iteration"));
+  EXPECT_EQ(report["retrained"][1]["iteration"], 1) << "equal sizes are trained first";
+  EXPECT_EQ(report["trainings"]["retrain"], 2);
+}
+
 TEST(Fit, OddSearchesAreRefusedOrDone) {
   const TempFolder folder;
   const std::string out = (folder / "run").string();
