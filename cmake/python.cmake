@@ -49,6 +49,7 @@ endfunction()
 bet_python_module(_runtime bet_http ${PROJECT_SOURCE_DIR}/python/src/opened_model.cpp
                                     ${PROJECT_SOURCE_DIR}/python/src/runtime_module.cpp)
 target_compile_definitions(bet_python_runtime PRIVATE BET_VERSION="${PROJECT_VERSION}")
+bet_compile_quickly(bet_python_runtime)
 set(BET_PYTHON_MODULES bet_python_runtime)
 if(BET_WITH_TORCH)
   bet_python_module(_train bet_run ${PROJECT_SOURCE_DIR}/python/src/fit_events.cpp

@@ -176,9 +176,10 @@ TEST(FitInterruption, AComparedMethodKilledAnywhereEndsWithTheSameReport) {
   const std::string cache = (folder / "cache").string();
   for (const std::string method : {"pep", "ciess", "bet-paper"}) {
     const auto line = [&](const std::string& name) {
-      std::vector<std::string> words = {
-          "fit",   "demo",  "--quiet", "--method",    method, "--budget", "10%", "--effort",
-          "quick", "--dim", "16",      "--max-steps", "50",   "--cache",  cache, "--out"};
+      std::vector<std::string> words = {"fit",      "demo",  "--quiet", "--method",    method,
+                                        "--budget", "10%",   "--loss",  "bpr",         "--effort",
+                                        "quick",    "--dim", "16",      "--max-steps", "50",
+                                        "--cache",  cache,   "--out"};
       words.push_back((folder / name).string());
       if (method == "ciess") words.insert(words.end(), {"--iterations", "4"});
       if (method == "bet-paper") {

@@ -50,7 +50,7 @@ std::string toy_numbers_file() {
 // Of interactions that are stored as bits, in two blocks of lists.
 std::string toy_bits_file() {
   ToyOptions options = test::toy_graph(2);
-  options.users = 70;
+  options.users = 44;
   options.max_dim = 2;
   return ToyModel(options).encode();
 }
