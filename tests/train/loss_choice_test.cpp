@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 #include "train/evaluator.h"
@@ -143,6 +145,33 @@ TEST(LossChoice, WhereBprIsChosenTheModelIsThatOfLossBpr) {
   EXPECT_EQ(chosen.loss, by_bpr.loss);
   EXPECT_EQ(chosen.final_steps, by_bpr.final_steps);
   EXPECT_TRUE(at::equal(chosen.table.values, by_bpr.table.values));
+}
+
+// Of wide rows of NCF the usual rate is lower, and the final training, on more data, does not raise
+// it: dense weights do not bear that. A rate that was asked for is taken as it is.
+TEST(Retraining, OfNcfHasTheRateOfTheWidthToTheEnd) {
+  const Split split = test::toy_split(300, 120, 6'000);
+  const Graph graph = make_graph(split, TrainingPart::kTrain);
+  // Of the final training, as a multiple of a power of two times the schedule's.
+  const auto final_rate = [&](const std::string& backbone, std::uint32_t width, double factor) {
+    const TempFolder folder;
+    ModelOptions model;
+    model.backbone = backbone;
+    model.dim = width;
+    Schedule schedule = named_schedule("fast", backbone).of_length(2);
+    schedule.learning_rate *= factor;
+    const SizePlan plan =
+        full_plan({split.num_users(), split.num_items(), width, 1, find_backbone(backbone).tables});
+    const RetrainingResult result =
+        retrain_plans({split, graph, model, schedule, {}}, TrainingPart::kTrainAndValidation,
+                      std::span(&plan, 1), {folder.path(), "x"}, {});
+    EXPECT_EQ(result.best_length, 2U) << "there are steps to make up for";
+    const double octaves = std::log2(result.loss.rate);
+    return std::exp2(octaves - std::ceil(octaves));
+  };
+  EXPECT_NEAR(final_rate("ncf", 64, 1), std::sqrt(0.5), 1e-9);
+  EXPECT_NEAR(final_rate("ncf", 64, 1.5), 1, 1e-9);
+  EXPECT_NEAR(final_rate("ncf", 16, 1), 1, 1e-9);
 }
 
 // The training before it has the length of the final one, and its own place in the progress.
