@@ -98,7 +98,8 @@ void set_precision(FitOptions& options) {
             " and for a budget of parameters, where vectors are rounded after training");
 }
 
-// With --loss auto: negatives of a pool, at least (docs/studies/loss.md).
+// With --loss auto: negatives of a pool for the softmax, at least (docs/studies/loss.md). BPR has
+// those of --loss bpr, so that it comes to the same model where it is chosen.
 constexpr std::uint32_t kAutoPool = 128;
 // Steps of a falling rate but with --effort quick, at least (docs/studies/schedule_length.md).
 constexpr std::uint64_t kLongSteps = 800;
@@ -209,7 +210,7 @@ RetrainingOptions retraining_options(const FitOptions& resolved) {
                             resolved.temperature.value_or(1), resolved.score}};
   if (resolved.loss == LossSetting::kAuto) {
     const bool pools = find_backbone(resolved.backbone).dot_product;
-    if (pools) schedule.pool = std::max(schedule.pool, kAutoPool);
+    if (pools) schedule.softmax_pool = std::max(schedule.pool, kAutoPool);
   }
   training.model.backbone = resolved.backbone;
   training.model.seed = resolved.seed;
@@ -228,7 +229,7 @@ FitOptions search_options(FitOptions resolved) {
 
 FitOptions with_loss(FitOptions options, const LossOptions& loss) {
   if (options.loss == LossSetting::kAuto) {
-    options.negatives = retraining_options(options).schedule.pool;
+    options.negatives = retraining_options(options).schedule.pool_of(loss.kind);
   }
   const bool softmax = loss.kind == LossKind::kSoftmax;
   options.loss = softmax ? LossSetting::kSoftmax : LossSetting::kBpr;

@@ -46,8 +46,8 @@ ModelInTraining::ModelInTraining(const Graph& graph, const ModelParameters& tabl
       adam_(table_, schedule.adam, schedule.max_steps,
             [&](std::uint64_t step) { return options.losses[0].rate * schedule.rate_after(step); }),
       sampler_(graph, options.seed),
-      batch_(schedule.entries_for(sampler_.num_users()), schedule.pool, table_.num_rows(),
-             graph.device()),
+      batch_(schedule.entries_for(sampler_.num_users()), schedule.pool_of(options.losses[0].kind),
+             table_.num_rows(), graph.device()),
       ones_(at::ones({static_cast<std::int64_t>(table_.models.size())}, table_.values.options())),
       loop_(executor_.make_loop()),
       taken_(table_.models.size()) {
@@ -57,6 +57,9 @@ ModelInTraining::ModelInTraining(const Graph& graph, const ModelParameters& tabl
   for (const LossOptions& loss : options.losses) {
     BET_CHECK(loss.rate == options.losses[0].rate, "rates ", options.losses[0].rate, " and ",
               loss.rate, " side by side");
+    BET_CHECK(schedule.pool_of(loss.kind) == schedule.pool_of(options.losses[0].kind),
+              "losses with pools of ", schedule.pool_of(options.losses[0].kind), " and ",
+              schedule.pool_of(loss.kind), " negatives side by side");
   }
   if (!options_.l2) options_.l2 = find_backbone(options.backbone).l2;
   if (!table_.weights.defined()) return;

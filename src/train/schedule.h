@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/kernels.h"
 #include "model/row_adam.h"
 #include "train/batch_sampler.h"
 
@@ -14,8 +15,10 @@ struct Schedule {
   std::uint32_t batch_size = 10'000;  // 0: by user_passes
   std::uint32_t user_passes = 0;
   BatchKind batch_kind = BatchKind::kUsers;
-  // 1: each entry has its own negative. kPool: blocks of kPool entries share kPool negatives.
+  // 1: each entry has its own negative. Multiples of kPool: blocks of `pool` entries share `pool`
+  // negatives.
   std::uint32_t pool = 1;
+  std::uint32_t softmax_pool = 0;  // of a training by softmax; 0: as of any other
 
   // Learning rate: linear from learning_rate to 0 over max_steps, or times `decay` every
   // decay_steps and never below lowest_rate.
@@ -54,6 +57,10 @@ struct Schedule {
   // schedule's more makes up for steps above max_steps, where the model `bears` that.
   Schedule final_schedule(std::uint64_t best_length, double best_rate, bool bears,
                           std::uint64_t train_count, std::uint64_t final_count) const;
+
+  std::uint32_t pool_of(LossKind kind) const {
+    return kind == LossKind::kSoftmax && softmax_pool > 0 ? softmax_pool : pool;
+  }
 
   // Entries of a step on a graph in which `num_users` users have interactions.
   std::uint32_t entries_for(std::uint32_t num_users) const {

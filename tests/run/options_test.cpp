@@ -18,6 +18,20 @@ FitOptions options_of(const Config& entries) {
   return options_from(all);
 }
 
+// A softmax that is chosen has more shared negatives; BPR has those of --loss bpr.
+TEST(LossAuto, HasNegativesByTheLoss) {
+  const auto negatives = [](const char* backbone, LossKind kind) {
+    const FitOptions options =
+        with_defaults(options_of({{"budget", "5%"}, {"loss", "auto"}, {"backbone", backbone}}));
+    return with_loss(options, {.kind = kind}).negatives;
+  };
+  EXPECT_EQ(negatives("lightgcn", LossKind::kSoftmax), 128U);
+  EXPECT_EQ(negatives("lightgcn", LossKind::kBpr), 32U);
+  EXPECT_EQ(negatives("ncf", LossKind::kSoftmax), 32U);
+  const FitOptions asked = with_defaults(options_of({{"budget", "5%"}, {"negatives", "256"}}));
+  EXPECT_EQ(with_loss(asked, {.kind = LossKind::kBpr}).negatives, 256U);
+}
+
 // The full-size model is the same for every budget, search and form of the file; each option of the
 // configuration is either one of these or makes another model.
 TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {

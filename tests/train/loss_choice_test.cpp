@@ -27,7 +27,7 @@ struct ChoiceCase {
   std::vector<std::string> log;
 
   ChoiceCase() {
-    schedule.pool = 64;
+    schedule.softmax_pool = 64;
     hooks.log = [this](const std::string& line) { log.push_back(line); };
   }
   LossChoice choose(const StateFile& cache = {}) {
@@ -141,6 +141,7 @@ TEST(LossChoice, WhereBprIsChosenTheModelIsThatOfLossBpr) {
   };
   const RetrainingResult chosen = retrain({.choose = true});
   ASSERT_EQ(chosen.loss.kind, LossKind::kBpr);
+  all.schedule.softmax_pool = 0;
   const RetrainingResult by_bpr = retrain({});
   EXPECT_EQ(chosen.loss, by_bpr.loss);
   EXPECT_EQ(chosen.final_steps, by_bpr.final_steps);
