@@ -306,7 +306,8 @@ class FitRun {
       columns += plan.width();
       widest = std::max<double>(widest, plan.width());
     }
-    set_training_work(tracker.progress(), options_, split_, {columns, widest, comparable_full()});
+    set_training_work(tracker.progress(), options_, split_,
+                      {columns, widest, proposal.choice, comparable_full()});
     const RetrainingResult result = retrain(proposal, hooks);
     tracker.end_phase();
     if (options_.loss == LossSetting::kAuto) report_.loss = {result.loss, result.loss_trials};
@@ -351,7 +352,7 @@ class FitRun {
       return retrain_plans({split_, *graph_, retraining_.model, retraining_.schedule, hooks},
                            retraining_.final_part, proposal.plans,
                            {RunFiles{folder_}.checkpoints().folder, identity_, resumes()},
-                           loss_search(proposal));
+                           loss_search(proposal), proposal.choice);
     } catch (const Error& error) {
       // A rank that no longer answers ends the training of all.
       if (!columns_ || error.kind() != ErrorKind::kInternal) throw;
@@ -506,7 +507,8 @@ class FitRun {
     if (!method_.by_trials) stop_effect(StopEffect::kFinishes);
     const double plans = options_.search.retrain_top.value_or(1);
     const double columns = plan_columns(options_.dim, allowed_share());
-    set_training_work(progress, options_, split_, {plans * columns, columns, comparable_full()});
+    set_training_work(progress, options_, split_,
+                      {.columns = plans * columns, .widest = columns, .full = comparable_full()});
     report_.seconds.pretrain = watch.seconds();
     return *full_;
   }
@@ -567,6 +569,7 @@ class FitRun {
         retrained.label = proposal.labels[i];
       }
       retrained.validation = result.plan_validation[i];
+      if (!result.final_scores.empty()) retrained.final_score = result.final_scores[i];
       report_.retrained.push_back(std::move(retrained));
     }
   }

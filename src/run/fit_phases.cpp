@@ -74,8 +74,11 @@ TrainingWorks works_of(const FitOptions& resolved, const Split& split, const Pla
   const std::uint64_t best = plans.full != nullptr ? plans.full->best_length : schedule.max_steps;
   const auto final_steps = static_cast<double>(
       schedule.final_schedule(best, 1, false, costs.num_train, costs.num_final).max_steps);
-  return {plans.columns * steps * trials * costs.train,
-          kLossWork * plans.widest * final_steps * costs.search,
+  double train = plans.columns * steps * trials * costs.train;
+  if (plans.choice == PlanChoice::kAtFinalDensity && resolved.final_part != TrainingPart::kTrain) {
+    train += kFolds * plans.columns * final_steps * costs.search;
+  }
+  return {train, kLossWork * plans.widest * final_steps * costs.search,
           plans.widest * final_steps * costs.final_training};
 }
 
@@ -96,7 +99,7 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
   const PartCosts costs = costs_of(resolved, split);
   const bool chooses = resolved.loss == LossSetting::kAuto;
   std::vector<Phase> phases;
-  double plans = 1;
+  PlansToTrain plans{.columns = columns, .widest = columns};
   if (!nothing_to_cut) {
     if (method.pretrains) {
       phases.push_back({kPretrain, "full-size model", search_steps * resolved.dim * costs.train});
@@ -104,13 +107,13 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
     if (method.expected_work != nullptr) {
       const SearchWork work = method.expected_work(resolved.search, retraining, chooses, split);
       phases.push_back({kSearch, "search", work.steps * columns * costs.search});
-      plans = work.plans;
+      plans.columns *= work.plans;
+      plans.choice = work.choice;
     } else if (method.trains || (method.chooses_precision && !resolved.precision)) {
       phases.push_back({"", resolved.method, 0});
     }
   }
-  const TrainingWorks works =
-      works_of(resolved, split, {.columns = plans * columns, .widest = columns});
+  const TrainingWorks works = works_of(resolved, split, plans);
   phases.push_back({kTrain, "training", works.train});
   if (chooses && (nothing_to_cut || !method.chooses_loss)) {
     phases.push_back({kLoss, "choice of the loss", works.loss});

@@ -5,6 +5,7 @@
 #include "run/fit_options.h"
 #include "run/run_progress.h"
 #include "search/pretrained.h"
+#include "train/retraining.h"
 
 namespace bet {
 
@@ -21,6 +22,7 @@ std::vector<Phase> phases_of(const FitOptions& resolved, const Split& split, boo
 struct PlansToTrain {
   double columns = 0;  // of all together
   double widest = 0;
+  PlanChoice choice = PlanChoice::kOnValidation;
   // A full-size model that was trained with the same schedule tells how soon such a training ends;
   // null if there is none.
   const Pretrained* full = nullptr;

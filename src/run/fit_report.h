@@ -96,6 +96,7 @@ struct FitReport {
     std::optional<std::uint32_t> iteration;
     std::string label;
     Metrics validation;
+    std::optional<double> final_score = {};  // RetrainingResult::final_scores
   };
   std::vector<Retrained> retrained;  // empty where there was no choice
   std::size_t chosen = 0;            // of `retrained`

@@ -202,6 +202,7 @@ Json retrained_json(const FitReport::Retrained& plan) {
     json["plan"] = plan.label;
   }
   json["validation"] = metrics_json(plan.validation);
+  if (plan.final_score) json["final_score"] = *plan.final_score;
   return json;
 }
 
@@ -210,7 +211,8 @@ void read_choice(const Json& json, FitReport& report) {
   const Json& chosen = json.at("chosen");
   for (const Json& one : json.at("retrained")) {
     FitReport::Retrained plan = {optional_at<std::uint32_t>(one, "iteration"),
-                                 one.value("plan", ""), metrics_from(one.at("validation"))};
+                                 one.value("plan", ""), metrics_from(one.at("validation")),
+                                 optional_at<double>(one, "final_score")};
     const bool is_chosen = plan.iteration ? chosen.at("iteration") == *plan.iteration
                                           : chosen.get<std::string>() == plan.label;
     if (is_chosen) report.chosen = report.retrained.size();

@@ -63,10 +63,14 @@ SearchWork expected_work(const MethodOptions& options, const RetrainingOptions& 
   const BackboneKind& backbone = find_backbone(retraining.model.backbone);
   const std::size_t losses = choose_loss ? most_losses_to_try(backbone) : 1;
   const std::size_t num_rules = num_rule_plans(1, backbone.uses_graph);
-  return {
+  SearchWork work{
       .steps = static_cast<double>(expected_steps(search_options(options, 0), backbone, num_rules,
-                                                  1, losses, retraining.schedule.max_steps)),
-      .plans = retrains_equal_sizes(retraining, choose_loss) ? 2U : 1U};
+                                                  1, losses, retraining.schedule.max_steps))};
+  if (retrains_equal_sizes(retraining, choose_loss)) {
+    work.plans = 2;
+    work.choice = PlanChoice::kAtFinalDensity;
+  }
+  return work;
 }
 
 Proposal propose(const MethodInput& input) {
@@ -104,6 +108,7 @@ Proposal propose(const MethodInput& input) {
       !(equal_sizes == proposal.plans[0])) {
     proposal.trial_of_plan.push_back(kEqualSizes);
     proposal.plans.push_back(equal_sizes);
+    proposal.choice = PlanChoice::kAtFinalDensity;
   }
   if (input.choose_loss) proposal.loss = searched.loss;
   proposal.planned_trials = searched.stopped ? searched.num_planned : proposal.trials.size();

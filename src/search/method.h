@@ -74,7 +74,8 @@ struct MethodInput {
 };
 
 struct Proposal {
-  std::vector<SizePlan> plans;  // at least one; validation chooses
+  std::vector<SizePlan> plans;                    // at least one; validation chooses,
+  PlanChoice choice = PlanChoice::kOnValidation;  // in this way
   // Of its plan, where the method chooses among losses as well.
   std::optional<KnownLoss> loss = {};
   std::vector<std::string> labels = {};  // by plan: what sets it apart from the others; or empty
@@ -94,8 +95,9 @@ struct Proposal {
 
 // How much work a method expects to have, for the progress of the run.
 struct SearchWork {
-  double steps = 0;         // of training plans
-  std::uint32_t plans = 1;  // that it will propose
+  double steps = 0;                               // of training plans
+  std::uint32_t plans = 1;                        // that it will propose,
+  PlanChoice choice = PlanChoice::kOnValidation;  // to be chosen among in this way
 };
 
 struct MethodKind {

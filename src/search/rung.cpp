@@ -44,39 +44,12 @@ double time_needed(std::span<const PlanAndLoss> trained, std::span<const std::si
 
 }  // namespace
 
-// A third of validation that is held out, and the graph of everything else to train on.
-struct RungTrainer::Fold {
-  std::optional<Split> denser;
-  std::optional<Graph> denser_graph;
-  std::optional<Evaluator> evaluator;
-  ModelOptions model;
-
-  Fold(const TrainingContext& context, TrainingPart final_part, std::uint32_t number)
-      : model(context.model) {
-    if (final_part != TrainingPart::kTrain) {
-      denser = denser_split(context.split, model.seed, number);
-      denser_graph = make_graph(*denser, TrainingPart::kTrain).to(context.graph.device());
-    }
-    model.seed += number;
-    evaluator.emplace(split(context), HeldOut::kValidation, graph(context));
-  }
-
-  const Split& split(const TrainingContext& context) const {
-    return denser ? *denser : context.split;
-  }
-  const Graph& graph(const TrainingContext& context) const {
-    return denser_graph ? *denser_graph : context.graph;
-  }
-};
-
 RungTrainer::RungTrainer(const TrainingContext& context, TrainingPart final_part, bool choose_loss)
     : context_(context), final_part_(final_part), choose_loss_(choose_loss) {}
 
-RungTrainer::~RungTrainer() = default;
-
-const RungTrainer::Fold& RungTrainer::fold(std::uint32_t number) {
+const DenserFold& RungTrainer::fold(std::uint32_t number) {
   if (folds_.size() <= number) folds_.resize(number + 1);
-  if (!folds_[number]) folds_[number] = std::make_unique<Fold>(context_, final_part_, number);
+  if (!folds_[number]) folds_[number] = std::make_unique<DenserFold>(context_, final_part_, number);
   return *folds_[number];
 }
 
@@ -93,10 +66,10 @@ TrainingHooks RungTrainer::hooks(const PartDone& part_done) const {
 }
 
 std::optional<LengthByBpr> RungTrainer::length(const SizePlan& plan, const PartDone& part_done) {
-  const Fold& data = fold(0);
+  const DenserFold& data = fold(0);
   return length_by_bpr(
-      {data.split(context_), data.graph(context_), data.model, context_.schedule, hooks(part_done)},
-      plan, Rates::kUsual);
+      {data.split(), data.graph(), data.model(), context_.schedule, hooks(part_done)}, plan,
+      Rates::kUsual);
 }
 
 std::vector<LossOptions> RungTrainer::losses(const SizePlan& plan, std::uint64_t steps) const {
@@ -112,8 +85,8 @@ std::size_t RungTrainer::first_loss(const SizePlan& plan, bool few_data) const {
 
 std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, std::uint64_t steps,
                                         std::uint64_t length, const PartDone& part_done) {
-  const Fold& data = fold(trained.front().fold);
-  ModelOptions model = data.model;
+  const DenserFold& data = fold(trained.front().fold);
+  ModelOptions model = data.model();
   model.losses.clear();
   // Plans that are trained side by side have one schedule, and so one kind of loss.
   Schedule schedule;
@@ -125,9 +98,8 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
     model.losses.push_back(training.loss);
     plans.push_back(*one.plan);
   }
-  return trained_scores(
-      {data.split(context_), data.graph(context_), model, schedule, hooks(part_done)}, plans,
-      *data.evaluator);
+  return trained_scores({data.split(), data.graph(), model, schedule, hooks(part_done)}, plans,
+                        data.evaluator());
 }
 
 std::uint32_t RungTrainer::most_columns_of(const TableShape& shape) {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "train/evaluator.h"
+#include "train/denser_fold.h"
 #include "train/length_by_bpr.h"
 #include "train/trainer.h"
 
@@ -50,15 +50,13 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
 // 50. With dense weights, which bear no higher rate, an eighth and at least 100.
 std::uint64_t fewest_ranking_steps(const BackboneKind& backbone, std::uint64_t length);
 
-// Trains plans for a search and measures them. Models are trained at the density that the final one
-// will have: on train and two thirds of validation, measured on the rest (denser_split), or, for
-// `--final train`, on train alone. All plans of a fold see the same batches. One thread.
+// Trains plans for a search and measures them, at the density of the final training (DenserFold).
+// All plans of a fold see the same batches. One thread.
 class RungTrainer {
  public:
   // The context is that of the retraining: its graph is the one of train, its schedule has the
   // whole length. With `choose_loss` plans are trained by any of losses_to_try().
   RungTrainer(const TrainingContext& context, TrainingPart final_part, bool choose_loss);
-  ~RungTrainer();
 
   // Told, during a training, which part of it is done.
   using PartDone = std::function<void(double)>;
@@ -93,14 +91,13 @@ class RungTrainer {
                                          std::uint32_t num_ranks);
 
  private:
-  struct Fold;
-  const Fold& fold(std::uint32_t number);
+  const DenserFold& fold(std::uint32_t number);
   TrainingHooks hooks(const PartDone& part_done) const;
 
   TrainingContext context_;
   TrainingPart final_part_;
   bool choose_loss_;
-  std::vector<std::unique_ptr<Fold>> folds_;
+  std::vector<std::unique_ptr<DenserFold>> folds_;
 };
 
 }  // namespace bet

@@ -10,13 +10,18 @@
 #include "base/error.h"
 #include "base/precision_text.h"
 #include "base/stopwatch.h"
-#include "train/evaluator.h"
+#include "train/denser_fold.h"
 #include "train/joined_checkpoint.h"
 #include "train/length_by_bpr.h"
 #include "train/parameter_state.h"
+#include "train/trained_scores.h"
 
 namespace bet {
 namespace {
+
+std::string final_score_name(std::size_t plan) {
+  return "fit " + std::to_string(plan) + " final score";
+}
 
 // The results of the first phase, saved with the state of the second.
 void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
@@ -28,6 +33,9 @@ void save_choice(Checkpoint& checkpoint, const RetrainingResult& result) {
   checkpoint.numbers["fit_interrupted"] = result.interrupted ? 1 : 0;
   for (std::size_t plan = 0; plan < result.plan_validation.size(); ++plan) {
     save_metrics(checkpoint, "fit " + std::to_string(plan), result.plan_validation[plan]);
+  }
+  for (std::size_t plan = 0; plan < result.final_scores.size(); ++plan) {
+    checkpoint.numbers[final_score_name(plan)] = result.final_scores[plan];
   }
   save_loss(checkpoint, result.loss);
   save_curve(checkpoint, "fit", result.train_curve);
@@ -45,6 +53,9 @@ void restore_choice(const Checkpoint& checkpoint, RetrainingResult& result) {
   for (std::size_t plan = 0; plan < static_cast<std::size_t>(checkpoint.number("fit_plans"));
        ++plan) {
     result.plan_validation.push_back(read_metrics(checkpoint, "fit " + std::to_string(plan)));
+    if (checkpoint.numbers.contains(final_score_name(plan))) {
+      result.final_scores.push_back(checkpoint.number(final_score_name(plan)));
+    }
   }
   result.validation = result.plan_validation.at(result.chosen);
   result.loss = load_loss(checkpoint);
@@ -80,12 +91,13 @@ class Retraining {
  public:
   Retraining(const TrainingContext& context, TrainingPart final_part,
              std::span<const SizePlan> plans, const RetrainingFolder& folder,
-             const LossSearch& loss)
+             const LossSearch& loss, PlanChoice choice)
       : context_(context),
         final_part_(final_part),
         plans_(plans),
         folder_(folder),
         loss_(loss),
+        choice_(choice),
         ranks_(context.model.ranks),
         state_(folder.state()),
         saving_(context.hooks) {
@@ -113,7 +125,8 @@ class Retraining {
       choose_plan(state ? &*state : nullptr);
     } else {
       restore_choice(*state, result_);
-      if (result_.final_length == 0) set_final_length();  // of an earlier version
+      if (result_.final_length == 0)
+        set_final(result_.loss, result_.best_length, 1);  // of an earlier version
     }
     // A training that was stopped is to be finished soon.
     const bool finds_loss = loss_.choose && !loss_.known;
@@ -156,18 +169,20 @@ class Retraining {
     }
     const std::vector<TrainingResult> trained = train_plans(losses, state);
     for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
-    const auto best = std::max_element(trained.begin(), trained.end(),
-                                       [](const TrainingResult& a, const TrainingResult& b) {
-                                         return a.validation.score() < b.validation.score();
-                                       });
-    result_.chosen = static_cast<std::size_t>(best - trained.begin());
+    if (compares_at_final_density()) {
+      result_.final_scores = scores_at_final_density(trained, losses);
+    }
+    std::vector<double> scores = result_.final_scores;
+    if (scores.empty()) {
+      for (const TrainingResult& one : trained) scores.push_back(one.validation.score());
+    }
+    result_.chosen = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
+    const TrainingResult* const best = &trained[result_.chosen];
     result_.validation = best->validation;
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
     result_.interrupted = best->stopped;
-    result_.loss = losses[result_.chosen];
-    result_.loss.rate *= best->best_rate;
-    set_final_length();
+    set_final(losses[result_.chosen], best->best_length, best->best_rate);
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
@@ -188,6 +203,7 @@ class Retraining {
       // A training of fixed steps is else the final one.
       hooks.progress = [this](Progress progress) {
         progress.phase = "train";
+        if (compares_at_final_density()) progress.total += comparison_steps();
         saving_.progress(progress);
       };
     }
@@ -207,19 +223,59 @@ class Retraining {
     return trained;
   }
 
+  bool compares_at_final_density() const {
+    return choice_ == PlanChoice::kAtFinalDensity && plans_.size() > 1 &&
+           final_part_ != TrainingPart::kTrain;
+  }
+
+  // At most.
+  double comparison_steps() const {
+    return static_cast<double>(kFolds * plans_.size() * whole_length());
+  }
+
+  // The score of each plan, trained as finally, but a third of validation held out: the mean over
+  // the folds. Empty if hooks.stop ended it. Not saved: it begins again when it is resumed.
+  std::vector<double> scores_at_final_density(std::span<const TrainingResult> trained,
+                                              std::span<const LossOptions> losses) const {
+    std::vector<double> means(plans_.size());
+    double done = static_cast<double>(trained[0].steps);
+    const double total = done + comparison_steps();
+    TrainingHooks hooks = context_.hooks;
+    hooks.save = nullptr;
+    if (context_.hooks.progress) {
+      hooks.progress = [&](Progress progress) {
+        progress.phase = "train";
+        progress.done += done;
+        progress.total = total;
+        context_.hooks.progress(progress);
+      };
+    }
+    for (std::uint32_t fold = 0; fold < kFolds; ++fold) {
+      const DenserFold data(context_, final_part_, fold);
+      for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
+        const FinalTraining final =
+            final_training(losses[plan], trained[plan].best_length, trained[plan].best_rate);
+        ModelOptions model = data.model();
+        model.losses = {final.loss};
+        const Schedule schedule = context_.schedule.of_length(final.length);
+        const std::vector<double> scores =
+            trained_scores({data.split(), data.graph(), model, schedule, hooks},
+                           plans_.subspan(plan, 1), data.evaluator());
+        if (scores.empty()) return {};
+        means[plan] += scores[0] / kFolds;
+        done += static_cast<double>(final.length);
+      }
+    }
+    return means;
+  }
+
   // The loss of the chosen plan, on as many interactions as the final training has.
   void find_loss() {
     phase_ = kLoss;
     saving_.save({});
     const Stopwatch watch;
     const SizePlan& plan = plans_[result_.chosen];
-    const bool same_data = final_part_ == TrainingPart::kTrain;
-    std::optional<Split> denser;
-    if (!same_data) denser = denser_split(context_.split, context_.model.seed);
-    const Split& split = denser ? *denser : context_.split;
-    const Graph graph = same_data
-                            ? context_.graph
-                            : make_graph(split, TrainingPart::kTrain).to(context_.graph.device());
+    const DenserFold data(context_, final_part_, 0);
     StateFile cache;
     if (!loss_.cache.empty()) {
       cache = cached_state(loss_.cache, "loss",
@@ -227,8 +283,8 @@ class Retraining {
                                    "\nplan = ", fingerprint(plan)));
     }
     LossChoice choice =
-        choose_loss({split, graph, context_.model, context_.schedule, context_.hooks}, plan,
-                    result_.final_length, cache);
+        choose_loss({data.split(), data.graph(), data.model(), context_.schedule, context_.hooks},
+                    plan, result_.final_length, cache);
     result_.loss = choice.loss;
     result_.loss_trials = std::move(choice.trials);
     result_.interrupted = result_.interrupted || choice.stopped;
@@ -261,20 +317,31 @@ class Retraining {
         std::span(&plan, 1), nullptr)[0];
     result_.interrupted = result_.interrupted || trained.stopped;
     result_.best_length = trained.best_length;
-    result_.loss.rate = trained.best_rate;
-    set_final_length();
+    set_final(result_.loss, trained.best_length, trained.best_rate);
   }
 
-  // As many passes over the data, or steps, as were best for the chosen plan on train, and the rate
-  // that goes with them. Dense weights bear no higher rate.
-  void set_final_length() {
+  struct FinalTraining {
+    std::uint64_t length = 0;
+    LossOptions loss;
+  };
+
+  // As many passes over the data, or steps, as were best on train, and the rate that goes with
+  // them. Dense weights bear no higher rate.
+  FinalTraining final_training(LossOptions loss, std::uint64_t best_length,
+                               double best_rate) const {
     const bool bears = find_backbone(context_.model.backbone).weights.empty();
     const Schedule schedule =
-        context_.schedule.final_schedule(result_.best_length, result_.loss.rate, bears,
+        context_.schedule.final_schedule(best_length, loss.rate * best_rate, bears,
                                          interactions_of(context_.split, TrainingPart::kTrain),
                                          interactions_of(context_.split, final_part_));
-    result_.final_length = schedule.max_steps;
-    result_.loss.rate = schedule.learning_rate / context_.schedule.learning_rate;
+    loss.rate = schedule.learning_rate / context_.schedule.learning_rate;
+    return {schedule.max_steps, loss};
+  }
+
+  void set_final(const LossOptions& loss, std::uint64_t best_length, double best_rate) {
+    const FinalTraining final = final_training(loss, best_length, best_rate);
+    result_.loss = final.loss;
+    result_.final_length = final.length;
   }
 
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
@@ -320,6 +387,7 @@ class Retraining {
   std::span<const SizePlan> plans_;
   const RetrainingFolder& folder_;
   const LossSearch& loss_;
+  PlanChoice choice_;
   RankGroup* ranks_;  // null: this process alone
   StateFile state_;
   TrainingHooks saving_;
@@ -331,8 +399,8 @@ class Retraining {
 
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
                                std::span<const SizePlan> plans, const RetrainingFolder& folder,
-                               const LossSearch& loss) {
-  return Retraining(context, final_part, plans, folder, loss).run();
+                               const LossSearch& loss, PlanChoice choice) {
+  return Retraining(context, final_part, plans, folder, loss, choice).run();
 }
 
 FinalModel read_final_model(const std::filesystem::path& folder, const TableShape& shape) {

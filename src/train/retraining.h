@@ -26,6 +26,7 @@ struct RetrainingOptions {
 struct RetrainingResult {
   std::size_t chosen = 0;                // of the plans
   std::vector<Metrics> plan_validation;  // by plan: of its best weights
+  std::vector<double> final_scores;      // by plan, of PlanChoice::kAtFinalDensity; else empty
   Metrics validation;                    // of the weights that were chosen
   Metrics test;           // of the final model; num_users is 0 if nothing is held out from it
   ModelParameters table;  // the final model, on the CPU; of several ranks, rank 0 alone has it
@@ -61,6 +62,14 @@ struct LossSearch {
   std::string identity = {};         // of data and options, for the cache
 };
 
+// How one of several plans is chosen after each was trained on train.
+enum class PlanChoice {
+  kOnValidation,  // by the weights of these trainings: the paper's selective retraining
+  // By the mean score of trainings as the final one will be, on the folds of DenserFold. A plan may
+  // gain more than another from the interactions of validation.
+  kAtFinalDensity
+};
+
 // The folder of a retraining: its state while it runs, then the final model.
 struct RetrainingFolder {
   std::filesystem::path path;
@@ -79,7 +88,8 @@ struct RetrainingFolder {
 // it needs the memory of the whole table at the end.
 RetrainingResult retrain_plans(const TrainingContext& context, TrainingPart final_part,
                                std::span<const SizePlan> plans, const RetrainingFolder& folder,
-                               const LossSearch& loss = {});
+                               const LossSearch& loss = {},
+                               PlanChoice choice = PlanChoice::kOnValidation);
 
 // The final model as kept in final.ckpt.
 struct FinalModel {

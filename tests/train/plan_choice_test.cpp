@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "plan/rule_plans.h"
+#include "support/temp_folder.h"
+#include "support/toy_data.h"
+#include "train/denser_fold.h"
+#include "train/retraining.h"
+#include "train/trained_scores.h"
+
+namespace bet {
+namespace {
+
+using test::TempFolder;
+
+// Two plans, of which validation prefers another one than trainings at the final density.
+struct TwoPlans {
+  Split split = test::toy_split(300, 120, 6'000);
+  Graph graph = make_graph(split, TrainingPart::kTrain);
+  std::vector<SizePlan> plans;
+  ModelOptions model;
+  Schedule schedule;
+
+  TwoPlans() {
+    model.backbone = "mf";
+    model.seed = 10;
+    schedule = named_schedule("fast", "mf").of_length(32);
+    for (const std::uint32_t width : {6, 7}) plans.push_back(test::toy_plan(split, width));
+  }
+
+  RetrainingResult retrain(PlanChoice choice, const TempFolder& folder,
+                           const TrainingHooks& hooks = {}, bool resume = false) const {
+    return retrain_plans({split, graph, model, schedule, hooks}, TrainingPart::kTrainAndValidation,
+                         plans, {folder.path(), "x", resume}, {}, choice);
+  }
+
+  // Of a plan, trained as the final training will be.
+  double score_at_final_density(const SizePlan& plan) const {
+    double mean = 0;
+    for (std::uint32_t number = 0; number < kFolds; ++number) {
+      const DenserFold fold({split, graph, model, schedule, {}}, TrainingPart::kTrainAndValidation,
+                            number);
+      mean += trained_scores({fold.split(), fold.graph(), fold.model(), schedule, {}},
+                             std::span(&plan, 1), fold.evaluator())[0] /
+              kFolds;
+    }
+    return mean;
+  }
+};
+
+TEST(PlanChoice, IsMadeOnValidationOrAtTheFinalDensity) {
+  const TwoPlans two;
+  const TempFolder folder;
+  const RetrainingResult usual = two.retrain(PlanChoice::kOnValidation, folder);
+  ASSERT_GT(usual.plan_validation[0].score(), usual.plan_validation[1].score());
+  EXPECT_EQ(usual.chosen, 0U);
+  EXPECT_TRUE(usual.final_scores.empty());
+
+  // Both have all of their steps at the usual rate, as below.
+  const TempFolder other;
+  const RetrainingResult denser = two.retrain(PlanChoice::kAtFinalDensity, other);
+  ASSERT_EQ(denser.final_scores.size(), 2U);
+  ASSERT_LT(denser.final_scores[0], denser.final_scores[1]);
+  for (std::size_t plan = 0; plan < 2; ++plan) {
+    EXPECT_NEAR(denser.final_scores[plan], two.score_at_final_density(two.plans[plan]), 1e-6);
+  }
+  EXPECT_EQ(denser.chosen, 1U);
+  EXPECT_EQ(denser.final_steps, two.schedule.max_steps);
+  EXPECT_EQ(denser.loss, LossOptions());
+  EXPECT_EQ(denser.validation.score(), denser.plan_validation[1].score());
+}
+
+TEST(PlanChoice, ThatIsLeftEndsAsAWholeOne) {
+  const TwoPlans two;
+  const TempFolder whole_folder;
+  double all_done = 0;
+  TrainingHooks counts;
+  counts.progress = [&](const Progress& progress) {
+    if (progress.phase != "train") return;
+    EXPECT_GE(progress.done, all_done);
+    EXPECT_LE(progress.done, progress.total);
+    all_done = progress.done;
+  };
+  const RetrainingResult whole = two.retrain(PlanChoice::kAtFinalDensity, whole_folder, counts);
+
+  const TempFolder folder;
+  TrainingHooks leaves;
+  bool nearly_done = false;
+  leaves.progress = [&](const Progress& progress) { nearly_done = progress.done > 0.9 * all_done; };
+  leaves.leave = [&] { return nearly_done; };
+  EXPECT_THROW(two.retrain(PlanChoice::kAtFinalDensity, folder, leaves), Interrupted);
+  const RetrainingResult resumed = two.retrain(PlanChoice::kAtFinalDensity, folder, {}, true);
+  EXPECT_EQ(resumed.chosen, whole.chosen);
+  EXPECT_EQ(resumed.final_scores, whole.final_scores);
+  EXPECT_TRUE(at::equal(resumed.table.values, whole.table.values));
+}
+
+TEST(PlanChoice, ThatIsStoppedIsMadeOnValidation) {
+  const TwoPlans two;
+  const TempFolder folder;
+  TrainingHooks stops;
+  double trained = 0;
+  bool compares = false;
+  stops.progress = [&](const Progress& progress) {
+    if (progress.done > trained) trained = progress.done;
+    compares = trained > 2.5 * static_cast<double>(two.schedule.max_steps);
+  };
+  stops.stop = [&] { return compares; };
+  const RetrainingResult stopped = two.retrain(PlanChoice::kAtFinalDensity, folder, stops);
+  EXPECT_EQ(stopped.chosen, 0U);
+}
+
+}  // namespace
+}  // namespace bet
