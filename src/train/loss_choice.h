@@ -37,21 +37,23 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
   return a.kind == b.kind && a.score == b.score && a.rate == b.rate;
 }
 
-// Chooses the loss of a plan and how long to train by it, on the split and the graph of `context`:
-// which should be as dense as those of the training (denser_split). Tries BPR at its best length,
-// which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
+// Chooses the loss of a plan and how long to train by it, for a training on `final_part`; the
+// context is that of the training on train. All trials are on DenserFold. Tries BPR at its best
+// length, which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
 // losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
 // was best for the usual one; half of the schedule decides where rows are wide or it is long. Takes
-// the best on validation; BPR where none is clearly better, but not for plans of vectors. Takes the
-// choice from `cache`, if that has one, and leaves it there; an empty path: no cache. hooks.save is
-// not used: an interrupted choice begins again.
-LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
-                       std::uint64_t usual_length, const StateFile& cache);
+// the best on what is held out; BPR where none is better by more than noise, which is measured on
+// all folds where it is not clear from one, but not for plans of vectors. Takes the choice from
+// `cache`, if that has one, and leaves it there; an empty path: no cache. hooks.save is not used:
+// an interrupted choice begins again.
+LossChoice choose_loss(const TrainingContext& context, TrainingPart final_part,
+                       const SizePlan& plan, std::uint64_t usual_length, const StateFile& cache);
 
 // The work of a choice, in trainings by the whole schedule: BPR, softmaxes of dot products and of
-// cosines, each for about half of it. Its progress leaves room for another one, by which the length
-// of BPR is found where that is chosen.
+// cosines, each for about half of it; where the best is nearly equal to BPR, both on two more
+// folds; and, where BPR is chosen, one by which its length is found.
 inline constexpr double kChoiceTrainings = 1.5;
+inline constexpr double kFoldTrainings = 2;
 inline constexpr double kBprTrainings = 1;
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as

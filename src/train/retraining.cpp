@@ -12,7 +12,7 @@
 #include "base/stopwatch.h"
 #include "train/denser_fold.h"
 #include "train/joined_checkpoint.h"
-#include "train/length_by_bpr.h"
+#include "train/noise.h"
 #include "train/parameter_state.h"
 #include "train/trained_scores.h"
 
@@ -173,7 +173,9 @@ class Retraining {
       result_.final_scores = scores_at_final_density(trained, losses);
     }
     std::vector<double> scores = result_.final_scores;
-    if (scores.empty()) {
+    if (!scores.empty()) {
+      scores.back() *= 1 + score_noise(context_.split.num_users(), kFolds);
+    } else {
       for (const TrainingResult& one : trained) scores.push_back(one.validation.score());
     }
     result_.chosen = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
@@ -275,16 +277,13 @@ class Retraining {
     saving_.save({});
     const Stopwatch watch;
     const SizePlan& plan = plans_[result_.chosen];
-    const DenserFold data(context_, final_part_, 0);
     StateFile cache;
     if (!loss_.cache.empty()) {
       cache = cached_state(loss_.cache, "loss",
                            str_cat(loss_.identity, "\nsteps = ", result_.final_length,
                                    "\nplan = ", fingerprint(plan)));
     }
-    LossChoice choice =
-        choose_loss({data.split(), data.graph(), data.model(), context_.schedule, context_.hooks},
-                    plan, result_.final_length, cache);
+    LossChoice choice = choose_loss(context_, final_part_, plan, result_.final_length, cache);
     result_.loss = choice.loss;
     result_.loss_trials = std::move(choice.trials);
     result_.interrupted = result_.interrupted || choice.stopped;
@@ -306,8 +305,8 @@ class Retraining {
       hooks.progress = [this](Progress progress) {
         progress.phase = "loss";
         const double part = std::min(progress.done / progress.total, 1.0);
-        progress.total = kChoiceTrainings + kBprTrainings;
-        progress.done = kChoiceTrainings + part * kBprTrainings;
+        progress.total = kChoiceTrainings + kFoldTrainings + kBprTrainings;
+        progress.done = kChoiceTrainings + kFoldTrainings + part * kBprTrainings;
         context_.hooks.progress(progress);
       };
     }

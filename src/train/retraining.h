@@ -65,8 +65,9 @@ struct LossSearch {
 // How one of several plans is chosen after each was trained on train.
 enum class PlanChoice {
   kOnValidation,  // by the weights of these trainings: the paper's selective retraining
-  // By the mean score of trainings as the final one will be, on the folds of DenserFold. A plan may
-  // gain more than another from the interactions of validation.
+  // By the mean score of trainings as the final one will be, on the folds of DenserFold: a plan may
+  // gain more than another from the interactions of validation. The last plan is taken unless
+  // another is better by more than noise.
   kAtFinalDensity
 };
 

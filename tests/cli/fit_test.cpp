@@ -304,10 +304,12 @@ TEST(Fit, WhereLowerRatesFollowEqualSizesAreRetrainedBesideTheBestOfTheSearch) {
       fit({"demo", "--backbone", "mf", "--loss", "bpr", "--budget", "10%", "--max-steps", "32",
            "--iterations", "8", "--out", (folder / "r").string()});
   ASSERT_EQ(report["retrained"].size(), 2U);
-  const auto score = [](const Json& plan) { return plan["final_score"].get<double>(); };
-  const Json& best = std::max(report["retrained"][0], report["retrained"][1],
-                              [&](const Json& a, const Json& b) { return score(a) < score(b); });
-  EXPECT_EQ(report["chosen"]["iteration"], best["iteration"]);
+  const auto score = [&](int plan) {
+    return report["retrained"][plan]["final_score"].get<double>();
+  };
+  constexpr double kNoise = 0.0129;  // 2,000 users, three folds
+  const int best = score(0) > (1 + kNoise) * score(1) ? 0 : 1;
+  EXPECT_EQ(report["chosen"]["iteration"], report["retrained"][best]["iteration"]);
   EXPECT_EQ(report["retrained"][1]["iteration"], 1) << "equal sizes are trained first";
   EXPECT_EQ(report["trainings"]["retrain"], 2);
 }

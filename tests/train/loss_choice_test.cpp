@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <tuple>
 
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
-#include "train/evaluator.h"
+#include "train/denser_fold.h"
 #include "train/retraining.h"
+#include "train/trained_scores.h"
 
 namespace bet {
 namespace {
@@ -20,6 +24,7 @@ constexpr std::uint64_t kSteps = 40;
 struct ChoiceCase {
   Split split = test::toy_split(300, 120, 6'000);
   Graph graph = make_graph(split, TrainingPart::kTrain);
+  TrainingPart part = TrainingPart::kTrain;
   SizePlan plan = test::toy_plan(split, 8);
   ModelOptions model;
   Schedule schedule = named_schedule("fast", "lightgcn").of_length(kSteps);
@@ -31,7 +36,7 @@ struct ChoiceCase {
     hooks.log = [this](const std::string& line) { log.push_back(line); };
   }
   LossChoice choose(const StateFile& cache = {}) {
-    return choose_loss({split, graph, model, schedule, hooks}, plan, kSteps, cache);
+    return choose_loss({split, graph, model, schedule, hooks}, part, plan, kSteps, cache);
   }
 };
 
@@ -49,23 +54,16 @@ TEST(UsualLoss, IsWarmerForWiderRowsAndLongerTrainings) {
   EXPECT_DOUBLE_EQ(temperature(4, 800), 2 * temperature(4, 400));
 }
 
-TEST(LossChoice, TriesEachAndTakesTheBestOnValidation) {
+TEST(LossChoice, TriesEachAsItIsAlone) {
   ChoiceCase all;
   const LossChoice choice = all.choose();
   ASSERT_EQ(choice.trials.size(), 5U);
   EXPECT_EQ(choice.trials[0].loss, LossOptions()) << "BPR comes first";
   EXPECT_EQ(choice.trials[4].loss.score, ScoreKind::kCosine);
-  const LossTrial* best = &choice.trials[0];
-  for (const LossTrial& trial : choice.trials) {
-    EXPECT_GT(trial.score, 0);
-    if (trial.score > best->score) best = &trial;
-  }
-  const bool clearly = best->score > 1.01 * choice.trials[0].score;
-  EXPECT_EQ(choice.loss, clearly ? best->loss : LossOptions());
+  for (const LossTrial& trial : choice.trials) EXPECT_GT(trial.score, 0);
   EXPECT_FALSE(choice.stopped);
-  EXPECT_EQ(all.log.size(), 5U);
+  EXPECT_GE(all.log.size(), 5U);
 
-  // Each is what it is alone.
   ModelOptions alone = all.model;
   alone.losses = {choice.trials[2].loss};
   const TrainingResult trained = train_steps(
@@ -74,6 +72,40 @@ TEST(LossChoice, TriesEachAndTakesTheBestOnValidation) {
   const Metrics metrics =
       evaluate(ranking.vectors, ranking.models[0], all.split, HeldOut::kValidation, all.graph);
   EXPECT_NEAR(metrics.score(), choice.trials[2].score, 0.01);
+}
+
+// A softmax that is a little better than BPR on one fold may be so by luck, or by much more on the
+// others. Of these 300 users less than 5.8 % is noise, on all folds less than 3.3 %.
+TEST(LossChoice, BetweenNearlyEqualLossesIsMadeOnAllFolds) {
+  const auto best_of = [](const LossChoice& choice) {
+    return *std::ranges::max_element(choice.trials, {}, &LossTrial::score);
+  };
+  for (const auto& [width, lead, kind] :
+       {std::tuple{4, 1.058, LossKind::kBpr}, {12, 1.0, LossKind::kSoftmax}}) {
+    ChoiceCase all;
+    all.part = TrainingPart::kTrainAndValidation;
+    all.plan = test::toy_plan(all.split, static_cast<std::uint32_t>(width));
+    const LossChoice choice = all.choose();
+    const LossTrial best = best_of(choice);
+    ASSERT_GT(best.score, lead * choice.trials[0].score) << width;
+    ASSERT_LT(best.score, (lead + 0.058) * choice.trials[0].score) << width;
+    EXPECT_EQ(choice.loss.kind, kind) << width;
+
+    double mean = 0;
+    for (std::uint32_t number = 0; number < kFolds; ++number) {
+      const DenserFold fold({all.split, all.graph, all.model, all.schedule, {}}, all.part, number);
+      ModelOptions model = fold.model();
+      model.losses = {best.loss};
+      mean += trained_scores({fold.split(), fold.graph(), model, all.schedule, {}},
+                             std::span(&all.plan, 1), fold.evaluator())[0] /
+              kFolds;
+    }
+    ASSERT_EQ(all.log.size(), 6U);
+    double logged = 0;
+    const std::string& line = all.log.back();
+    ASSERT_EQ(std::sscanf(line.substr(line.find("scores")).c_str(), "scores %lf", &logged), 1);
+    EXPECT_NEAR(logged, mean, 0.005) << width;
+  }
 }
 
 TEST(LossChoice, IsRememberedAndADamagedMemoryIsNotUsed) {
@@ -197,8 +229,8 @@ TEST(LossChoice, OfNcfHasNoCosines) {
   all.model.dim = 8;
   all.schedule = named_schedule("fast", "ncf").of_length(10);
   all.plan = test::toy_plan(all.split, 8, 2);
-  const LossChoice choice =
-      choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks}, all.plan, 10, {});
+  const LossChoice choice = choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks},
+                                        all.part, all.plan, 10, {});
   EXPECT_EQ(choice.trials.size(), 4U);
 }
 
@@ -220,12 +252,12 @@ TEST(LossChoice, OfAQuantisedPlanHasAnotherRateInsteadOfCosines) {
   const std::vector<LossOptions> shorter = losses_to_try(plan, lightgcn, 200);
   EXPECT_NEAR(shorter[kTriedFast].temperature, losses[kTriedFast].temperature / 2, 1e-12);
   EXPECT_NEAR(shorter[kTriedUsual].temperature, losses[kTriedUsual].temperature / 4, 1e-12);
-  const LossChoice choice =
-      choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks}, plan, 10, {});
+  const LossChoice choice = choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks},
+                                        all.part, plan, 10, {});
   EXPECT_EQ(choice.trials.size(), losses.size());
   // Vectors are not trained by BPR.
   const LossChoice vectors = choose_loss({all.split, all.graph, all.model, all.schedule, all.hooks},
-                                         plan.with_form(StoredForm::kVectors), 10, {});
+                                         all.part, plan.with_form(StoredForm::kVectors), 10, {});
   EXPECT_EQ(vectors.trials.size(), losses.size() - 1);
   EXPECT_EQ(vectors.loss.kind, LossKind::kSoftmax);
 }
