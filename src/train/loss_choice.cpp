@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/row_quantiser.h"
-#include "train/denser_fold.h"
 #include "train/length_by_bpr.h"
 #include "train/noise.h"
 #include "train/trained_scores.h"
@@ -91,17 +90,16 @@ namespace {
 
 class LossSearcher {
  public:
-  LossSearcher(const TrainingContext& context, TrainingPart final_part, const SizePlan& plan,
-               std::uint64_t usual_length)
+  LossSearcher(const TrainingContext& context, const SizePlan& plan, std::uint64_t usual_length)
       : context_(context),
-        final_part_(final_part),
         plan_(plan),
         backbone_(find_backbone(context.model.backbone)),
         usual_length_(usual_length) {}
 
   LossChoice choose() {
-    LossChoice choice = {usual_loss(plan_, backbone_, usual_length_), usual_length_, {}, true};
-    fold_.emplace(context_, final_part_, 0);
+    LossChoice choice;
+    choice.chosen = {usual_loss(plan_, backbone_, usual_length_), usual_length_};
+    choice.stopped = true;
     const std::optional<LengthByBpr> bpr = with_length(
         whole(), whole() / 2,
         [this](const TrainingContext& context) { return length_by_bpr(context, plan_); });
@@ -116,17 +114,15 @@ class LossSearcher {
     const bool halves = length == whole() && (wide || length > kLong);
     const std::uint64_t tried = std::max<std::uint64_t>(1, halves ? length / 2 : length);
     if (!try_softmaxes(tried, choice)) return choice;
-    const LossTrial best = *std::ranges::max_element(choice.trials, {}, &LossTrial::score);
-    bool takes_best = !tries_bpr;
-    if (tries_bpr && best.loss.kind != LossKind::kBpr) {
-      const std::optional<bool> better =
-          is_clearly_better(best, tried, {by_bpr, bpr->score}, bpr->length);
-      if (!better) return choice;
-      takes_best = *better;
-    }
     choice.stopped = false;
-    choice.loss = takes_best ? for_length(best.loss, tried, length) : by_bpr;
-    choice.length = takes_best ? length : bpr->length;
+    const LossTrial& best = *std::ranges::max_element(choice.trials, {}, &LossTrial::score);
+    if (best.loss.kind == LossKind::kBpr) {
+      choice.chosen = {by_bpr, bpr->length};
+      return choice;
+    }
+    choice.chosen = {for_length(best.loss, tried, length), length};
+    const double noise = score_noise(context_.split.num_users());
+    choice.nearly_bpr = tries_bpr && best.score < (1 + kNearlyEqual * noise) * bpr->score;
     return choice;
   }
 
@@ -146,38 +142,14 @@ class LossSearcher {
       hooks.progress = [this, done = done_](Progress progress) {
         progress.phase = "loss";
         const auto length = static_cast<double>(whole());
-        progress.done =
-            std::min((done + progress.done) / length, kChoiceTrainings + kFoldTrainings);
+        progress.done = std::min((done + progress.done) / length, kChoiceTrainings);
         progress.total = kChoiceTrainings + kFoldTrainings + kBprTrainings;
         context_.hooks.progress(progress);
       };
     }
     done_ += static_cast<double>(made);
     const Schedule schedule = context_.schedule.of_length(steps);
-    return train(TrainingContext{fold_->split(), fold_->graph(), fold_->model(), schedule, hooks});
-  }
-
-  // Whether the best softmax, trained for `steps`, is better than BPR, trained for `bpr_steps`, by
-  // more than noise. None if hooks.stop ended it.
-  std::optional<bool> is_clearly_better(const LossTrial& best, std::uint64_t steps,
-                                        const LossTrial& bpr, std::uint64_t bpr_steps) {
-    const std::size_t num_users = context_.split.num_users();
-    if (best.score <= bpr.score) return false;
-    if (best.score > (1 + kNearlyEqual * score_noise(num_users)) * bpr.score) return true;
-    double best_sum = best.score;
-    double bpr_sum = bpr.score;
-    for (std::uint32_t number = 1; number < kFolds; ++number) {
-      fold_.emplace(context_, final_part_, number);
-      const std::vector<LossTrial> again = try_side_by_side(steps, std::span(&best.loss, 1));
-      if (again.empty()) return std::nullopt;
-      const std::vector<LossTrial> bpr_again = try_side_by_side(bpr_steps, std::span(&bpr.loss, 1));
-      if (bpr_again.empty()) return std::nullopt;
-      best_sum += again[0].score;
-      bpr_sum += bpr_again[0].score;
-    }
-    log("loss " + loss_text(best.loss) + " and BPR, mean of all folds: validation scores " +
-        score_text(best_sum / kFolds) + " and " + score_text(bpr_sum / kFolds));
-    return best_sum > (1 + score_noise(num_users, kFolds)) * bpr_sum;
+    return train(TrainingContext{context_.split, context_.graph, context_.model, schedule, hooks});
   }
 
   // False if hooks.stop ended it.
@@ -205,57 +177,58 @@ class LossSearcher {
 
   void note(LossChoice& choice, const LossTrial& trial) {
     choice.trials.push_back(trial);
-    log("loss " + loss_text(trial.loss) + ": validation score " + score_text(trial.score));
-  }
-
-  void log(const std::string& text) const {
-    if (context_.hooks.log) context_.hooks.log(text);
-  }
-
-  static std::string score_text(double score) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.5f", score);
-    return text;
+    if (!context_.hooks.log) return;
+    context_.hooks.log("loss " + loss_text(trial.loss) + ": validation score " +
+                       score_text(trial.score));
   }
 
   const TrainingContext& context_;
-  TrainingPart final_part_;
   const SizePlan& plan_;
   const BackboneKind& backbone_;
   std::uint64_t usual_length_;
-  std::optional<DenserFold> fold_;  // that is trained on
-  double done_ = 0;                 // steps, for the progress
+  double done_ = 0;  // steps, for the progress
 };
 
 }  // namespace
 
-LossChoice choose_loss(const TrainingContext& context, TrainingPart final_part,
-                       const SizePlan& plan, std::uint64_t usual_length, const StateFile& cache) {
+std::string score_text(double score) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.5f", score);
+  return text;
+}
+
+LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
+                       std::uint64_t usual_length) {
+  return LossSearcher(context, plan, usual_length).choose();
+}
+
+std::optional<LossOfLength> remembered_loss(const StateFile& cache, const TrainingHooks& hooks) {
+  if (cache.path.empty()) return std::nullopt;
   const auto log = [&](const std::string& text) {
-    if (context.hooks.log) context.hooks.log(text);
+    if (hooks.log) hooks.log(text);
   };
-  if (!cache.path.empty()) {
-    try {
-      if (const std::optional<Checkpoint> known = cache.read()) {
-        log("loss taken from " + cache.path.string());
-        return {load_loss(*known), static_cast<std::uint64_t>(known->number("length")), {}};
-      }
-    } catch (const Error& error) {
-      log(std::string("the cache was not used: ") + error.what());
-    }
+  try {
+    const std::optional<Checkpoint> known = cache.read();
+    if (!known) return std::nullopt;
+    log("loss taken from " + cache.path.string());
+    return LossOfLength{load_loss(*known), static_cast<std::uint64_t>(known->number("length"))};
+  } catch (const Error& error) {
+    log(std::string("the cache was not used: ") + error.what());
+    return std::nullopt;
   }
-  LossChoice choice = LossSearcher(context, final_part, plan, usual_length).choose();
-  if (choice.stopped || cache.path.empty()) return choice;
+}
+
+void remember_loss(const LossOfLength& chosen, const StateFile& cache, const TrainingHooks& hooks) {
+  if (cache.path.empty()) return;
   try {
     std::filesystem::create_directories(cache.path.parent_path());
     Checkpoint found;
-    save_loss(found, choice.loss);
-    found.numbers["length"] = static_cast<double>(choice.length);
+    save_loss(found, chosen.loss);
+    found.numbers["length"] = static_cast<double>(chosen.length);
     cache.write(std::move(found));
   } catch (const std::exception& error) {
-    log(std::string("the cache was not written: ") + error.what());
+    if (hooks.log) hooks.log(std::string("the cache was not written: ") + error.what());
   }
-  return choice;
 }
 
 void save_loss(Checkpoint& checkpoint, const LossOptions& loss) {

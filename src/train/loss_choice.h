@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "train/state_file.h"
@@ -7,11 +10,18 @@
 
 namespace bet {
 
+// A loss for as many steps as are best for it.
+struct LossOfLength {
+  LossOptions loss;
+  std::uint64_t length = 0;
+};
+
 struct LossChoice {
-  LossOptions loss;               // for as many steps as
-  std::uint64_t length = 0;       // are best for it; by BPR, of half the schedule at most
-  std::vector<LossTrial> trials;  // in the order in which they were made; empty: from the cache
+  LossOfLength chosen;            // by BPR, of half the schedule at most
+  std::vector<LossTrial> trials;  // in the order in which they were made
   bool stopped = false;           // by the hook, before all were tried
+  // A softmax that was better than BPR by little: final trainings by both should be compared.
+  bool nearly_bpr = false;
 };
 
 // The softmax that suits plans of this size without a trial: its temperature grows with the square
@@ -37,24 +47,30 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
   return a.kind == b.kind && a.score == b.score && a.rate == b.rate;
 }
 
-// Chooses the loss of a plan and how long to train by it, for a training on `final_part`; the
-// context is that of the training on train. All trials are on DenserFold. Tries BPR at its best
-// length, which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
+// Chooses the loss of a plan and how long to train by it, on the split and the graph of `context`,
+// which should be as dense as those of the training (DenserFold). Tries BPR at its best length,
+// which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
 // losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
 // was best for the usual one; half of the schedule decides where rows are wide or it is long. Takes
-// the best on what is held out; BPR where none is better by more than noise, which is measured on
-// all folds where it is not clear from one, but not for plans of vectors. Takes the choice from
-// `cache`, if that has one, and leaves it there; an empty path: no cache. hooks.save is not used:
-// an interrupted choice begins again.
-LossChoice choose_loss(const TrainingContext& context, TrainingPart final_part,
-                       const SizePlan& plan, std::uint64_t usual_length, const StateFile& cache);
+// the best on validation; of plans of vectors never BPR. hooks.save is not used: an interrupted
+// choice begins again.
+LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
+                       std::uint64_t usual_length);
+
+// What was chosen for a final training before, in a cache; an empty path: no cache. What fails is
+// logged and ignored.
+std::optional<LossOfLength> remembered_loss(const StateFile& cache, const TrainingHooks& hooks);
+void remember_loss(const LossOfLength& chosen, const StateFile& cache, const TrainingHooks& hooks);
+
+// "0.12345"
+std::string score_text(double score);
 
 // The work of a choice, in trainings by the whole schedule: BPR, softmaxes of dot products and of
-// cosines, each for about half of it; where the best is nearly equal to BPR, both on two more
-// folds; and, where BPR is chosen, one by which its length is found.
+// cosines, each for about half of it; where BPR is chosen or nearly, one by which its length is
+// found; and where it is nearly, final trainings on up to three folds.
 inline constexpr double kChoiceTrainings = 1.5;
-inline constexpr double kFoldTrainings = 2;
 inline constexpr double kBprTrainings = 1;
+inline constexpr double kFoldTrainings = 2;
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as
 // in states of earlier versions.

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -126,7 +127,7 @@ class Retraining {
     } else {
       restore_choice(*state, result_);
       if (result_.final_length == 0)
-        set_final(result_.loss, result_.best_length, 1);  // of an earlier version
+        set_final(final_training(result_.loss, result_.best_length, 1));  // of an earlier version
     }
     // A training that was stopped is to be finished soon.
     const bool finds_loss = loss_.choose && !loss_.known;
@@ -170,21 +171,23 @@ class Retraining {
     const std::vector<TrainingResult> trained = train_plans(losses, state);
     for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
     if (compares_at_final_density()) {
-      result_.final_scores = scores_at_final_density(trained, losses);
+      result_.final_scores = scores_of_plans(trained, losses);
     }
     std::vector<double> scores = result_.final_scores;
-    if (!scores.empty()) {
-      scores.back() *= 1 + score_noise(context_.split.num_users(), kFolds);
-    } else {
-      for (const TrainingResult& one : trained) scores.push_back(one.validation.score());
+    for (std::size_t plan = scores.size(); plan < trained.size(); ++plan) {
+      scores.push_back(trained[plan].validation.score());
     }
     result_.chosen = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
+    if (!result_.final_scores.empty() &&
+        !is_clearly_better(scores[result_.chosen], scores.back())) {
+      result_.chosen = scores.size() - 1;
+    }
     const TrainingResult* const best = &trained[result_.chosen];
     result_.validation = best->validation;
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
     result_.interrupted = best->stopped;
-    set_final(losses[result_.chosen], best->best_length, best->best_rate);
+    set_final(final_training(losses[result_.chosen], best->best_length, best->best_rate));
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
     }
@@ -230,45 +233,73 @@ class Retraining {
            final_part_ != TrainingPart::kTrain;
   }
 
-  // At most.
-  double comparison_steps() const {
-    return static_cast<double>(kFolds * plans_.size() * whole_length());
+  // As many as make noise small.
+  std::uint32_t num_folds() const {
+    constexpr double kSmall = 0.01;
+    std::uint32_t folds = 1;
+    while (folds < kFolds && score_noise(context_.split.num_users(), folds) > kSmall) ++folds;
+    return folds;
   }
 
-  // The score of each plan, trained as finally, but a third of validation held out: the mean over
-  // the folds. Empty if hooks.stop ended it. Not saved: it begins again when it is resumed.
-  std::vector<double> scores_at_final_density(std::span<const TrainingResult> trained,
-                                              std::span<const LossOptions> losses) const {
-    std::vector<double> means(plans_.size());
-    double done = static_cast<double>(trained[0].steps);
-    const double total = done + comparison_steps();
+  bool is_clearly_better(double score, double other) const {
+    return score > (1 + score_noise(context_.split.num_users(), num_folds())) * other;
+  }
+
+  // At most.
+  double comparison_steps() const {
+    return static_cast<double>(num_folds() * plans_.size() * whole_length());
+  }
+
+  struct Candidate {
+    const SizePlan* plan = nullptr;
+    LossOfLength final;
+  };
+
+  // The score of each, trained as finally, but a third of validation held out: the mean over the
+  // folds. `part_done` is told which part of the work is done. Empty if hooks.stop ended it. Not
+  // saved: it begins again when it is resumed.
+  std::vector<double> scores_at_final_density(std::span<const Candidate> candidates,
+                                              const std::function<void(double)>& part_done) const {
+    double total = 0;
+    for (const Candidate& one : candidates) total += static_cast<double>(one.final.length);
+    total *= num_folds();
+    double done = 0;
     TrainingHooks hooks = context_.hooks;
     hooks.save = nullptr;
     if (context_.hooks.progress) {
-      hooks.progress = [&](Progress progress) {
-        progress.phase = "train";
-        progress.done += done;
-        progress.total = total;
-        context_.hooks.progress(progress);
-      };
+      hooks.progress = [&](const Progress& progress) { part_done((done + progress.done) / total); };
     }
-    for (std::uint32_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<double> means(candidates.size());
+    for (std::uint32_t fold = 0; fold < num_folds(); ++fold) {
       const DenserFold data(context_, final_part_, fold);
-      for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
-        const FinalTraining final =
-            final_training(losses[plan], trained[plan].best_length, trained[plan].best_rate);
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
         ModelOptions model = data.model();
-        model.losses = {final.loss};
-        const Schedule schedule = context_.schedule.of_length(final.length);
+        model.losses = {candidates[i].final.loss};
+        const Schedule schedule = context_.schedule.of_length(candidates[i].final.length);
         const std::vector<double> scores =
             trained_scores({data.split(), data.graph(), model, schedule, hooks},
-                           plans_.subspan(plan, 1), data.evaluator());
+                           std::span(candidates[i].plan, 1), data.evaluator());
         if (scores.empty()) return {};
-        means[plan] += scores[0] / kFolds;
-        done += static_cast<double>(final.length);
+        means[i] += scores[0] / num_folds();
+        done += static_cast<double>(candidates[i].final.length);
       }
     }
     return means;
+  }
+
+  std::vector<double> scores_of_plans(std::span<const TrainingResult> trained,
+                                      std::span<const LossOptions> losses) const {
+    std::vector<Candidate> candidates;
+    for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
+      const TrainingResult& one = trained[plan];
+      candidates.push_back(
+          {&plans_[plan], final_training(losses[plan], one.best_length, one.best_rate)});
+    }
+    const auto before = static_cast<double>(trained[0].steps);
+    return scores_at_final_density(candidates, [&](double part) {
+      context_.hooks.progress(
+          {kTrain, before + part * comparison_steps(), before + comparison_steps(), ""});
+    });
   }
 
   // The loss of the chosen plan, on as many interactions as the final training has.
@@ -283,17 +314,64 @@ class Retraining {
                            str_cat(loss_.identity, "\nsteps = ", result_.final_length,
                                    "\nplan = ", fingerprint(plan)));
     }
-    LossChoice choice = choose_loss(context_, final_part_, plan, result_.final_length, cache);
-    result_.loss = choice.loss;
-    result_.loss_trials = std::move(choice.trials);
-    result_.interrupted = result_.interrupted || choice.stopped;
-    result_.final_length = choice.length;
-    if (choice.loss.kind == LossKind::kBpr && !choice.stopped) set_final_by_bpr(plan);
+    if (const std::optional<LossOfLength> known = remembered_loss(cache, context_.hooks)) {
+      set_final(*known);
+    } else {
+      choose_loss_of(plan);
+      if (!result_.interrupted) {
+        remember_loss({result_.loss, result_.final_length}, cache, context_.hooks);
+      }
+    }
     result_.train_seconds += watch.seconds();
     if (context_.hooks.log) {
       context_.hooks.log(
           str_cat("loss: ", loss_text(result_.loss), ", ", result_.final_length, " steps"));
     }
+  }
+
+  void choose_loss_of(const SizePlan& plan) {
+    const DenserFold data(context_, final_part_, 0);
+    LossChoice choice =
+        choose_loss({data.split(), data.graph(), data.model(), context_.schedule, context_.hooks},
+                    plan, result_.final_length);
+    result_.interrupted = result_.interrupted || choice.stopped;
+    result_.loss_trials = std::move(choice.trials);
+    if (choice.nearly_bpr) {
+      compare_with_bpr(plan, choice.chosen);
+    } else if (choice.chosen.loss.kind == LossKind::kBpr) {
+      set_final_by_bpr(plan);
+    } else {
+      set_final(choice.chosen);
+    }
+  }
+
+  // Takes BPR unless the softmax that was chosen is better by more than noise, both trained as
+  // finally: the trials do not know how much BPR gains from its own length and rate.
+  void compare_with_bpr(const SizePlan& plan, const LossOfLength& softmax) {
+    const std::uint64_t best_length = result_.best_length;
+    set_final_by_bpr(plan);
+    const Candidate candidates[] = {{&plan, softmax},
+                                    {&plan, {result_.loss, result_.final_length}}};
+    const std::vector<double> scores = scores_at_final_density(candidates, [this](double part) {
+      loss_progress(kChoiceTrainings + kBprTrainings + part * kFoldTrainings);
+    });
+    if (scores.empty()) {
+      result_.interrupted = true;
+      return;
+    }
+    if (context_.hooks.log) {
+      context_.hooks.log(str_cat("loss ", loss_text(softmax.loss),
+                                 " and bpr, trained as finally: ", "validation scores ",
+                                 score_text(scores[0]), " and ", score_text(scores[1])));
+    }
+    if (!is_clearly_better(scores[0], scores[1])) return;
+    result_.best_length = best_length;
+    set_final(softmax);
+  }
+
+  void loss_progress(double trainings) const {
+    context_.hooks.progress(
+        {kLoss, trainings, kChoiceTrainings + kBprTrainings + kFoldTrainings, ""});
   }
 
   // Length and rate of a final training by BPR, found as `--loss bpr` finds them: the third of
@@ -302,43 +380,33 @@ class Retraining {
     TrainingHooks hooks = context_.hooks;
     hooks.save = nullptr;
     if (hooks.progress) {
-      hooks.progress = [this](Progress progress) {
-        progress.phase = "loss";
+      hooks.progress = [this](const Progress& progress) {
         const double part = std::min(progress.done / progress.total, 1.0);
-        progress.total = kChoiceTrainings + kFoldTrainings + kBprTrainings;
-        progress.done = kChoiceTrainings + kFoldTrainings + part * kBprTrainings;
-        context_.hooks.progress(progress);
+        loss_progress(kChoiceTrainings + part * kBprTrainings);
       };
     }
-    result_.loss.rate = 1;
+    const LossOptions bpr;
     const TrainingResult trained = train_to_convergence(
-        {context_.split, context_.graph, with_losses({result_.loss}), context_.schedule, hooks},
+        {context_.split, context_.graph, with_losses({bpr}), context_.schedule, hooks},
         std::span(&plan, 1), nullptr)[0];
     result_.interrupted = result_.interrupted || trained.stopped;
     result_.best_length = trained.best_length;
-    set_final(result_.loss, trained.best_length, trained.best_rate);
+    set_final(final_training(bpr, trained.best_length, trained.best_rate));
   }
-
-  struct FinalTraining {
-    std::uint64_t length = 0;
-    LossOptions loss;
-  };
 
   // As many passes over the data, or steps, as were best on train, and the rate that goes with
   // them. Dense weights bear no higher rate.
-  FinalTraining final_training(LossOptions loss, std::uint64_t best_length,
-                               double best_rate) const {
+  LossOfLength final_training(LossOptions loss, std::uint64_t best_length, double best_rate) const {
     const bool bears = find_backbone(context_.model.backbone).weights.empty();
     const Schedule schedule =
         context_.schedule.final_schedule(best_length, loss.rate * best_rate, bears,
                                          interactions_of(context_.split, TrainingPart::kTrain),
                                          interactions_of(context_.split, final_part_));
     loss.rate = schedule.learning_rate / context_.schedule.learning_rate;
-    return {schedule.max_steps, loss};
+    return {loss, schedule.max_steps};
   }
 
-  void set_final(const LossOptions& loss, std::uint64_t best_length, double best_rate) {
-    const FinalTraining final = final_training(loss, best_length, best_rate);
+  void set_final(const LossOfLength& final) {
     result_.loss = final.loss;
     result_.final_length = final.length;
   }

@@ -51,8 +51,8 @@ TEST(Fit, LeavesARunWithTheContractsKeysAndKeepsTheBudget) {
 
 TEST(Fit, AtFullSizeBeatsPopularityByHalf) {
   const TempFolder folder;
-  const Json report =
-      fit({"demo", "--method", "full", "--max-steps", "100", "--out", (folder / "run").string()});
+  const Json report = fit({"demo", "--method", "full", "--dim", "32", "--max-steps", "100", "--out",
+                           (folder / "run").string()});
   const double popularity = report["popularity"]["validation"]["recall@20"];
   EXPECT_GT(popularity, 0.05);
   EXPECT_GT(report["validation"]["recall@20"], 1.5 * popularity);

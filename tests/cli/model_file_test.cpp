@@ -286,8 +286,8 @@ double served_recall(const Model& model) {
 TEST(ModelFile, OfEveryBackboneIsServedAsItWasMeasured) {
   for (const char* backbone : {"mf", "lightgcn", "ngcf", "ncf"}) {
     SCOPED_TRACE(backbone);
-    const TrainedRun run(
-        {"--backbone", backbone, "--budget", "10%", "--loss", "bpr", "--max-steps", "30"});
+    const TrainedRun run({"--backbone", backbone, "--dim", "32", "--budget", "20%", "--loss", "bpr",
+                          "--max-steps", "30"});
     EXPECT_EQ(measured(run.model()), run.report["test"]);
     const auto recall = run.report["test"]["recall@20"].get<double>();
     EXPECT_GT(recall, 0.05);

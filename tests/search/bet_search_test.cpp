@@ -142,7 +142,7 @@ TEST(Search, TriesEveryRuleKeepsTheBudgetAndChoosesTheBestOfTheLastRung) {
 // Equal sizes overfit there; what is best for them need not be for the best plan.
 TEST(Search, OfFewDataTakesTheLengthOfTheBestOfThreePlans) {
   Toy toy(make_split(load_dataset("demo"), SplitKind::kRandom, 1));
-  toy.schedule.max_steps = 400;
+  toy.schedule.max_steps = 200;
   toy.options.num_plans = 0;
   const TempFolder folder;
   const SearchResult result = toy.search(folder / "run.db");
