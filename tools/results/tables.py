@@ -30,36 +30,6 @@ def quality(run):
 LOSS_CELLS = (("full", ""), *((method, budget) for method in ("es", "sided") for budget in BUDGETS))
 
 
-def chosen_loss(run):
-    loss = run.report["loss"]
-    if loss["kind"] == "bpr":
-        return "BPR"
-    cosine = ", cosine" if loss["score"] == "cosine" else ""
-    return f"softmax {loss['temperature']:.2g}{cosine}"
-
-
-def loss(data):
-    """Test R@20 with the loss that is chosen beside BPR's, LightGCN."""
-    runs = select(read("h200/loss.jsonl"), data=data, backbone="lightgcn")
-    before = read(f"h200/methods-{data}.jsonl") + read("h200/fits.jsonl")
-    rows, used = [], []
-    for method, budget in LOSS_CELLS:
-        name = f"`{method}`" + (f" {percent(budget)}" if budget else "")
-        after = [run for run in runs if run.method == method and run.budget == budget]
-        old = [run for run in before if run.method == method and run.budget == budget
-               and run.data == data and run.backbone == "lightgcn"]
-        was = f"{old[0].recall():.4f}" if old else ""
-        if not after:
-            rows.append([name, was, "not run", "", ""])
-            continue
-        used += after
-        rows.append([name, was, mean_spread([run.recall() for run in after]),
-                     mean_spread([run.ndcg() for run in after]),
-                     "; ".join(unique(map(chosen_loss, after)))])
-    return table(["plan", "BPR, 400 steps: R@20", "`--loss auto`: R@20", "N@20",
-                  "chosen, by seed"], rows, used)
-
-
 def loss_cells():
     """Every backbone by BPR and by the loss that is chosen, over the seeds that both have."""
     runs = read("h200/loss-large.jsonl")
@@ -129,6 +99,23 @@ def loss_on_small_data():
 RULES = ("sided", "es", "frequency")
 
 
+def search_seeds():
+    """The search beside rules at one commit, LightGCN, with the loss that is chosen."""
+    rules = [run for run in select(read("h200/loss-large.jsonl"), backbone="lightgcn")
+             if run.method != "full" and run.fields["loss"] == "auto"]
+    found = read("h200/search-seeds.jsonl")
+    rows = []
+    for data in ("gowalla", "yelp2018"):
+        for budget in BUDGETS:
+            cells = {method: {run.seed: run.fields["recall"] for run in select(found + rules, data=data, method=method)
+                              if run.fields["budget"] == budget} for method in ("bet", "sided", "es")}
+            means = {method: statistics.mean(cell.values()) for method, cell in cells.items()}
+            change = means["bet"] / max(means["sided"], means["es"]) - 1
+            rows.append([f"{NAMES[data]} {percent(budget)}", *(mean_spread(list(cell.values())) for cell in cells.values()),
+                         f"{100 * change:+.1f} %"])
+    return table(["data, budget", "`bet`", "`sided`", "`es`", "`bet` against the better rule"], rows, found + rules)
+
+
 def search_rungs():
     """The search beside the rules, LightGCN, with the loss that is chosen."""
     runs = [run for run in read("h200/search-rungs.jsonl") + read("h200/loss.jsonl")
@@ -143,7 +130,7 @@ def search_rungs():
             rows.append([f"{NAMES[data]} {percent(budget)}",
                          *(mean_spread(values) for values in cells.values()), f"{100 * change:+.1f} %"])
     return table(["data, budget", "`bet`", *(f"`{rule}`" for rule in RULES), "`bet` against the best rule"],
-                 rows, runs)
+                 rows, runs, STUDY)
 
 
 def search_rungs_dense():
@@ -177,7 +164,7 @@ def search_middle():
                 used += found.values()
                 row.append(mean_spread([run.recall() for run in found.values()]) if found else "not run")
             rows.append(row)
-    return table(["backbone, data, budget", "`bet`", "`sided`", "`es`"], rows, used)
+    return table(["backbone, data, budget", "`bet`", "`sided`", "`es`"], rows, used, STUDY)
 
 
 # --- bits ---------------------------------------------------------------------------------------
@@ -544,6 +531,31 @@ def lengths(before, after):
                  old + new, STUDY)
 
 
+# Users of the data sets of measure_lengths.
+USERS = {"demo": 2000, "ml-100k": 943, "ml-latest-small": 610,
+         **{name: shape[0] for name, shape in measure_lengths.SYNTHETIC.items()}}
+
+
+def plan_choice():
+    """`bet --effort quick` beside `es --effort quick`, and with equal sizes where the plan is not clearly better."""
+    found = [run for run in read("h200/lengths-rates.jsonl") if run.method == "bet"]
+    equal, compared = read("h200/lengths-es-quick.jsonl"), read("h200/plan-choice.jsonl")
+    rows = []
+    for backbone in measure_lengths.BACKBONES:
+        for data in measure_lengths.GROUPS["first"]:
+            recalls = [{run.seed: run.fields["recall"] for run in select(runs, backbone=backbone, data=data)}
+                       for runs in (equal, found)]
+            noise = (3 * USERS[data]) ** -0.5
+            unclear = {run.seed for run in select(compared, backbone=backbone, data=data)
+                       if run.fields["plan"] <= (1 + noise) * run.fields["equal_sizes"]}
+            now = {seed: recalls[0 if seed in unclear else 1][seed] for seed in recalls[1]}
+            changes = [[100 * (cell[seed] / recalls[0][seed] - 1) for seed in cell] for cell in (recalls[1], now)]
+            rows.append([NAMES[backbone], data, *(mean_spread(list(cell.values())) for cell in recalls),
+                         *(f"{statistics.mean(change):+.1f} ± {statistics.stdev(change):.1f} %" for change in changes)])
+    return table(["backbone", "data", "`es`", "`bet`", "`bet` against `es`", "as it is now, computed"], rows,
+                 found + equal + compared, STUDY)
+
+
 def rates():
     """The score on validation, at the length that is best for it, by rate."""
     runs = read("h200/rates.jsonl")
@@ -745,6 +757,7 @@ TABLES = {
     "lengths-rates": lambda: lengths("lengths", "lengths-rates"),
     "rates": rates,
     "ncf-rates": ncf_rates,
+    "plan-choice": plan_choice,
     "lengths-fresh": lambda: lengths("lengths-fresh-before", "lengths-fresh"),
     "final-training": final_training,
     "first-search": first_search,
@@ -759,13 +772,12 @@ TABLES = {
     "search-rungs": search_rungs,
     "search-rungs-dense": search_rungs_dense,
     "search-middle": search_middle,
+    "search-seeds": search_seeds,
     "bits-search": bits_search,
     "bits-mf": bits_mf,
     "bits-files": bits_files,
     "bits-plans-gowalla": lambda: bits_plans("gowalla"),
     "bits-plans-yelp2018": lambda: bits_plans("yelp2018"),
-    "loss-gowalla": lambda: loss("gowalla"),
-    "loss-yelp2018": lambda: loss("yelp2018"),
     "loss-grid": lambda: loss_grid(("gowalla", "yelp2018"), ("lightgcn",), ("400", "800")),
     "loss-short": lambda: loss_grid(("gowalla", "yelp2018"), ("lightgcn",), ("100",)),
     "loss-backbones": lambda: loss_grid(("gowalla", "yelp2018"), ("mf", "ngcf", "ncf")),
