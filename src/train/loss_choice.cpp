@@ -9,14 +9,13 @@
 #include "base/error.h"
 #include "base/row_quantiser.h"
 #include "train/length_by_bpr.h"
-#include "train/noise.h"
+#include "train/score_noise.h"
 #include "train/trained_scores.h"
 
 namespace bet {
 namespace {
 
-// Where the best loss is better than BPR, but by less than so many times the noise, both are
-// trained on the other folds too.
+// A loss that is better than BPR, but by less than so many times the noise, may not be so finally.
 constexpr double kNearlyEqual = 3;
 
 // Of cosines: between 0.1 and 0.2, where all data sets that were tried have their best.

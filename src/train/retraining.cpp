@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -12,10 +11,9 @@
 #include "base/precision_text.h"
 #include "base/stopwatch.h"
 #include "train/denser_fold.h"
+#include "train/final_comparison.h"
 #include "train/joined_checkpoint.h"
-#include "train/noise.h"
 #include "train/parameter_state.h"
-#include "train/trained_scores.h"
 
 namespace bet {
 namespace {
@@ -99,6 +97,7 @@ class Retraining {
         folder_(folder),
         loss_(loss),
         choice_(choice),
+        comparison_(context, final_part),
         ranks_(context.model.ranks),
         state_(folder.state()),
         saving_(context.hooks) {
@@ -179,7 +178,7 @@ class Retraining {
     }
     result_.chosen = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
     if (!result_.final_scores.empty() &&
-        !is_clearly_better(scores[result_.chosen], scores.back())) {
+        !comparison_.is_clearly_better(scores[result_.chosen], scores.back())) {
       result_.chosen = scores.size() - 1;
     }
     const TrainingResult* const best = &trained[result_.chosen];
@@ -233,70 +232,21 @@ class Retraining {
            final_part_ != TrainingPart::kTrain;
   }
 
-  // As many as make noise small.
-  std::uint32_t num_folds() const {
-    constexpr double kSmall = 0.01;
-    std::uint32_t folds = 1;
-    while (folds < kFolds && score_noise(context_.split.num_users(), folds) > kSmall) ++folds;
-    return folds;
-  }
-
-  bool is_clearly_better(double score, double other) const {
-    return score > (1 + score_noise(context_.split.num_users(), num_folds())) * other;
-  }
-
   // At most.
   double comparison_steps() const {
-    return static_cast<double>(num_folds() * plans_.size() * whole_length());
-  }
-
-  struct Candidate {
-    const SizePlan* plan = nullptr;
-    LossOfLength final;
-  };
-
-  // The score of each, trained as finally, but a third of validation held out: the mean over the
-  // folds. `part_done` is told which part of the work is done. Empty if hooks.stop ended it. Not
-  // saved: it begins again when it is resumed.
-  std::vector<double> scores_at_final_density(std::span<const Candidate> candidates,
-                                              const std::function<void(double)>& part_done) const {
-    double total = 0;
-    for (const Candidate& one : candidates) total += static_cast<double>(one.final.length);
-    total *= num_folds();
-    double done = 0;
-    TrainingHooks hooks = context_.hooks;
-    hooks.save = nullptr;
-    if (context_.hooks.progress) {
-      hooks.progress = [&](const Progress& progress) { part_done((done + progress.done) / total); };
-    }
-    std::vector<double> means(candidates.size());
-    for (std::uint32_t fold = 0; fold < num_folds(); ++fold) {
-      const DenserFold data(context_, final_part_, fold);
-      for (std::size_t i = 0; i < candidates.size(); ++i) {
-        ModelOptions model = data.model();
-        model.losses = {candidates[i].final.loss};
-        const Schedule schedule = context_.schedule.of_length(candidates[i].final.length);
-        const std::vector<double> scores =
-            trained_scores({data.split(), data.graph(), model, schedule, hooks},
-                           std::span(candidates[i].plan, 1), data.evaluator());
-        if (scores.empty()) return {};
-        means[i] += scores[0] / num_folds();
-        done += static_cast<double>(candidates[i].final.length);
-      }
-    }
-    return means;
+    return static_cast<double>(comparison_.num_folds() * plans_.size() * whole_length());
   }
 
   std::vector<double> scores_of_plans(std::span<const TrainingResult> trained,
                                       std::span<const LossOptions> losses) const {
-    std::vector<Candidate> candidates;
+    std::vector<FinalCandidate> candidates;
     for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
       const TrainingResult& one = trained[plan];
       candidates.push_back(
           {&plans_[plan], final_training(losses[plan], one.best_length, one.best_rate)});
     }
     const auto before = static_cast<double>(trained[0].steps);
-    return scores_at_final_density(candidates, [&](double part) {
+    return comparison_.scores(candidates, [&](double part) {
       context_.hooks.progress(
           {kTrain, before + part * comparison_steps(), before + comparison_steps(), ""});
     });
@@ -329,11 +279,15 @@ class Retraining {
     }
   }
 
-  void choose_loss_of(const SizePlan& plan) {
+  LossChoice try_losses(const SizePlan& plan) const {
     const DenserFold data(context_, final_part_, 0);
-    LossChoice choice =
-        choose_loss({data.split(), data.graph(), data.model(), context_.schedule, context_.hooks},
-                    plan, result_.final_length);
+    return choose_loss(
+        {data.split(), data.graph(), data.model(), context_.schedule, context_.hooks}, plan,
+        result_.final_length);
+  }
+
+  void choose_loss_of(const SizePlan& plan) {
+    LossChoice choice = try_losses(plan);
     result_.interrupted = result_.interrupted || choice.stopped;
     result_.loss_trials = std::move(choice.trials);
     if (choice.nearly_bpr) {
@@ -350,9 +304,9 @@ class Retraining {
   void compare_with_bpr(const SizePlan& plan, const LossOfLength& softmax) {
     const std::uint64_t best_length = result_.best_length;
     set_final_by_bpr(plan);
-    const Candidate candidates[] = {{&plan, softmax},
-                                    {&plan, {result_.loss, result_.final_length}}};
-    const std::vector<double> scores = scores_at_final_density(candidates, [this](double part) {
+    const FinalCandidate candidates[] = {{&plan, softmax},
+                                         {&plan, {result_.loss, result_.final_length}}};
+    const std::vector<double> scores = comparison_.scores(candidates, [this](double part) {
       loss_progress(kChoiceTrainings + kBprTrainings + part * kFoldTrainings);
     });
     if (scores.empty()) {
@@ -364,7 +318,7 @@ class Retraining {
                                  " and bpr, trained as finally: ", "validation scores ",
                                  score_text(scores[0]), " and ", score_text(scores[1])));
     }
-    if (!is_clearly_better(scores[0], scores[1])) return;
+    if (!comparison_.is_clearly_better(scores[0], scores[1])) return;
     result_.best_length = best_length;
     set_final(softmax);
   }
@@ -455,6 +409,7 @@ class Retraining {
   const RetrainingFolder& folder_;
   const LossSearch& loss_;
   PlanChoice choice_;
+  FinalComparison comparison_;
   RankGroup* ranks_;  // null: this process alone
   StateFile state_;
   TrainingHooks saving_;
