@@ -6,10 +6,10 @@
 
 namespace bet {
 
-std::uint32_t FinalComparison::num_folds() const {
+std::uint32_t folds_to_compare(std::size_t num_users) {
   constexpr double kSmall = 0.01;
   std::uint32_t folds = 1;
-  while (folds < kFolds && score_noise(context_.split.num_users(), folds) > kSmall) ++folds;
+  while (folds < kFolds && score_noise(num_users, folds) > kSmall) ++folds;
   return folds;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -16,6 +17,10 @@ struct FinalCandidate {
   LossOfLength training;
 };
 
+// Thirds of validation that a comparison holds out in turn: as many as make noise at most 1 %, if
+// there are.
+std::uint32_t folds_to_compare(std::size_t num_users);
+
 // Compares plans and losses by trainings as the final one will be, but for a third of validation,
 // which is held out (DenserFold): what is better after shorter trainings, or after trainings on
 // less, need not be so finally. The context is that of the retraining; it must outlive this. One
@@ -25,8 +30,7 @@ class FinalComparison {
   FinalComparison(const TrainingContext& context, TrainingPart final_part)
       : context_(context), final_part_(final_part) {}
 
-  // Thirds that are held out in turn: as many as make noise at most 1 %, if there are.
-  std::uint32_t num_folds() const;
+  std::uint32_t num_folds() const { return folds_to_compare(context_.split.num_users()); }
 
   // By more than noise.
   bool is_clearly_better(double score, double other) const;

@@ -142,7 +142,7 @@ class LossSearcher {
         progress.phase = "loss";
         const auto length = static_cast<double>(whole());
         progress.done = std::min((done + progress.done) / length, kChoiceTrainings);
-        progress.total = kChoiceTrainings + kFoldTrainings + kBprTrainings;
+        progress.total = kChoiceTrainings + kFollowingTrainings;
         context_.hooks.progress(progress);
       };
     }

@@ -66,11 +66,11 @@ void remember_loss(const LossOfLength& chosen, const StateFile& cache, const Tra
 std::string score_text(double score);
 
 // The work of a choice, in trainings by the whole schedule: BPR, softmaxes of dot products and of
-// cosines, each for about half of it; where BPR is chosen or nearly, one by which its length is
-// found; and where it is nearly, final trainings on up to three folds.
+// cosines, each for about half of it. Its progress leaves room for what follows where BPR is
+// chosen, or nearly: a training by which its length is found, and the comparison of final
+// trainings.
 inline constexpr double kChoiceTrainings = 1.5;
-inline constexpr double kBprTrainings = 1;
-inline constexpr double kFoldTrainings = 2;
+inline constexpr double kFollowingTrainings = 1;
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as
 // in states of earlier versions.

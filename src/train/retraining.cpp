@@ -169,18 +169,8 @@ class Retraining {
     }
     const std::vector<TrainingResult> trained = train_plans(losses, state);
     for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
-    if (compares_at_final_density()) {
-      result_.final_scores = scores_of_plans(trained, losses);
-    }
-    std::vector<double> scores = result_.final_scores;
-    for (std::size_t plan = scores.size(); plan < trained.size(); ++plan) {
-      scores.push_back(trained[plan].validation.score());
-    }
-    result_.chosen = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
-    if (!result_.final_scores.empty() &&
-        !comparison_.is_clearly_better(scores[result_.chosen], scores.back())) {
-      result_.chosen = scores.size() - 1;
-    }
+    if (compares_at_final_density()) result_.final_scores = scores_of_plans(trained, losses);
+    result_.chosen = chosen_plan();
     const TrainingResult* const best = &trained[result_.chosen];
     result_.validation = best->validation;
     result_.train_steps = best->steps;
@@ -195,6 +185,18 @@ class Retraining {
     result_.train_seconds = watch.seconds();
     result_.train_step_seconds = best->step_seconds;
     result_.measure_seconds = best->measure_seconds;
+  }
+
+  std::size_t chosen_plan() const {
+    const std::vector<double>& final_scores = result_.final_scores;
+    if (final_scores.empty()) {
+      const auto best = std::ranges::max_element(result_.plan_validation, {}, &Metrics::score);
+      return static_cast<std::size_t>(best - result_.plan_validation.begin());
+    }
+    const auto best = std::ranges::max_element(final_scores);
+    return comparison_.is_clearly_better(*best, final_scores.back())
+               ? static_cast<std::size_t>(best - final_scores.begin())
+               : final_scores.size() - 1;
   }
 
   std::vector<TrainingResult> train_plans(const std::vector<LossOptions>& losses,
@@ -293,7 +295,7 @@ class Retraining {
     if (choice.nearly_bpr) {
       compare_with_bpr(plan, choice.chosen);
     } else if (choice.chosen.loss.kind == LossKind::kBpr) {
-      set_final_by_bpr(plan);
+      set_final_by_bpr(plan, 1);
     } else {
       set_final(choice.chosen);
     }
@@ -303,11 +305,12 @@ class Retraining {
   // finally: the trials do not know how much BPR gains from its own length and rate.
   void compare_with_bpr(const SizePlan& plan, const LossOfLength& softmax) {
     const std::uint64_t best_length = result_.best_length;
-    set_final_by_bpr(plan);
+    constexpr double kPartOfLength = 0.3;  // of this work
+    set_final_by_bpr(plan, kPartOfLength);
     const FinalCandidate candidates[] = {{&plan, softmax},
                                          {&plan, {result_.loss, result_.final_length}}};
     const std::vector<double> scores = comparison_.scores(candidates, [this](double part) {
-      loss_progress(kChoiceTrainings + kBprTrainings + part * kFoldTrainings);
+      follow_choice(kPartOfLength + part * (1 - kPartOfLength));
     });
     if (scores.empty()) {
       result_.interrupted = true;
@@ -323,20 +326,22 @@ class Retraining {
     set_final(softmax);
   }
 
-  void loss_progress(double trainings) const {
-    context_.hooks.progress(
-        {kLoss, trainings, kChoiceTrainings + kBprTrainings + kFoldTrainings, ""});
+  // Reports which part is done of the work that follows the trials of losses.
+  void follow_choice(double part) const {
+    context_.hooks.progress({kLoss, kChoiceTrainings + part * kFollowingTrainings,
+                             kChoiceTrainings + kFollowingTrainings, ""});
   }
 
   // Length and rate of a final training by BPR, found as `--loss bpr` finds them: the third of
-  // validation by which losses are compared tells them less well than all of it.
-  void set_final_by_bpr(const SizePlan& plan) {
+  // validation by which losses are compared tells them less well than all of it. `share`: of the
+  // work that follows the trials.
+  void set_final_by_bpr(const SizePlan& plan, double share) {
     TrainingHooks hooks = context_.hooks;
     hooks.save = nullptr;
     if (hooks.progress) {
-      hooks.progress = [this](const Progress& progress) {
+      hooks.progress = [this, share](const Progress& progress) {
         const double part = std::min(progress.done / progress.total, 1.0);
-        loss_progress(kChoiceTrainings + part * kBprTrainings);
+        follow_choice(part * share);
       };
     }
     const LossOptions bpr;

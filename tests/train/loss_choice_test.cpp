@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <set>
 
+#include "support/mean_over_folds.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
-#include "train/denser_fold.h"
+#include "train/evaluator.h"
 #include "train/retraining.h"
-#include "train/trained_scores.h"
 
 namespace bet {
 namespace {
@@ -99,18 +99,10 @@ TEST(LossChoice, NearlyEqualLossesAreComparedAsTheyAreTrainedFinally) {
     EXPECT_EQ(result.loss.kind, softmax > 1.0334 * bpr ? LossKind::kSoftmax : LossKind::kBpr);
     chosen.insert(result.loss.kind);
 
-    double mean = 0;
-    for (std::uint32_t number = 0; number < kFolds; ++number) {
-      const DenserFold fold({all.split, all.graph, all.model, all.schedule, {}},
-                            TrainingPart::kTrainAndValidation, number);
-      ModelOptions model = fold.model();
-      model.losses = {result.loss};
-      mean +=
-          trained_scores(
-              {fold.split(), fold.graph(), model, all.schedule.of_length(result.final_length), {}},
-              std::span(&all.plan, 1), fold.evaluator())[0] /
-          kFolds;
-    }
+    ModelOptions model = all.model;
+    model.losses = {result.loss};
+    const double mean = test::mean_over_folds(
+        {all.split, all.graph, model, all.schedule.of_length(result.final_length), {}}, all.plan);
     EXPECT_NEAR(mean, result.loss.kind == LossKind::kBpr ? bpr : softmax, 1e-4);
   }
   EXPECT_EQ(chosen.size(), 2U) << "both cases are to be tested";

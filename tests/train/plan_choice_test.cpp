@@ -3,11 +3,10 @@
 #include <tuple>
 #include <vector>
 
+#include "support/mean_over_folds.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
-#include "train/denser_fold.h"
 #include "train/retraining.h"
-#include "train/trained_scores.h"
 
 namespace bet {
 namespace {
@@ -34,19 +33,6 @@ struct TwoPlans {
     return retrain_plans({split, graph, model, schedule, hooks}, TrainingPart::kTrainAndValidation,
                          plans, {folder.path(), "x", resume}, {}, choice);
   }
-
-  // Of a plan, trained as the final training will be.
-  double score_at_final_density(const SizePlan& plan) const {
-    double mean = 0;
-    for (std::uint32_t number = 0; number < kFolds; ++number) {
-      const DenserFold fold({split, graph, model, schedule, {}}, TrainingPart::kTrainAndValidation,
-                            number);
-      mean += trained_scores({fold.split(), fold.graph(), fold.model(), schedule, {}},
-                             std::span(&plan, 1), fold.evaluator())[0] /
-              kFolds;
-    }
-    return mean;
-  }
 };
 
 TEST(PlanChoice, IsMadeOnValidationOrAtTheFinalDensity) {
@@ -63,7 +49,9 @@ TEST(PlanChoice, IsMadeOnValidationOrAtTheFinalDensity) {
   ASSERT_EQ(denser.final_scores.size(), 2U);
   ASSERT_LT(denser.final_scores[0], denser.final_scores[1]);
   for (std::size_t plan = 0; plan < 2; ++plan) {
-    EXPECT_NEAR(denser.final_scores[plan], two.score_at_final_density(two.plans[plan]), 1e-6);
+    const double mean =
+        test::mean_over_folds({two.split, two.graph, two.model, two.schedule, {}}, two.plans[plan]);
+    EXPECT_NEAR(denser.final_scores[plan], mean, 1e-6);
   }
   EXPECT_EQ(denser.chosen, 1U);
   EXPECT_EQ(denser.final_steps, two.schedule.max_steps);
@@ -113,17 +101,22 @@ TEST(PlanChoice, ThatIsLeftEndsAsAWholeOne) {
 
 TEST(PlanChoice, ThatIsStoppedIsMadeOnValidation) {
   const TwoPlans two;
+  const TempFolder whole_folder;
+  const RetrainingResult whole = two.retrain(PlanChoice::kAtFinalDensity, whole_folder);
+  ASSERT_EQ(whole.chosen, 1U);
+
   const TempFolder folder;
-  TrainingHooks stops;
-  double trained = 0;
   bool compares = false;
+  TrainingHooks stops;
   stops.progress = [&](const Progress& progress) {
-    if (progress.done > trained) trained = progress.done;
-    compares = trained > 2.5 * static_cast<double>(two.schedule.max_steps);
+    compares = compares || progress.done > static_cast<double>(whole.train_steps) + 1;
   };
   stops.stop = [&] { return compares; };
   const RetrainingResult stopped = two.retrain(PlanChoice::kAtFinalDensity, folder, stops);
+  EXPECT_EQ(stopped.train_steps, whole.train_steps) << "plans were trained before";
+  EXPECT_TRUE(stopped.final_scores.empty());
   EXPECT_EQ(stopped.chosen, 0U);
+  EXPECT_TRUE(stopped.interrupted);
 }
 
 }  // namespace

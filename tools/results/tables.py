@@ -532,7 +532,7 @@ def lengths(before, after):
 
 
 # Users of the data sets of measure_lengths.
-USERS = {"demo": 2000, "ml-100k": 943, "ml-latest-small": 610,
+USERS = {"demo": 2000, "ml-100k": 943, "ml-latest-small": 671,
          **{name: shape[0] for name, shape in measure_lengths.SYNTHETIC.items()}}
 
 
