@@ -99,15 +99,15 @@ struct LossArgs {
   // the others). Written by score_pairs and score_pools; loss_pairs and loss_pools then take them
   // as they are now, and pools leave their slopes in them. null: there are none.
   float* scores = nullptr;           // from first_scored on: by entry, the positive's less the
-                                     // negative's; with pools by entry `pool`, the negatives', and
-                                     // room for a multiple of kPool entries
+                                     // negative's; with pools the negatives', `pool` for each of a
+                                     // multiple of kPool entries, in the order of the kernels
   float* positive_scores = nullptr;  // with pools: from first_scored on by entry, the positive's
   std::size_t first_scored = 0;      // entry; the first of a block
 };
 
-// Room for the negatives by column, and for the pulls of kPool entries.
+// Room for the negatives and kPool users by column, and for the pulls of these.
 constexpr std::size_t pool_scratch(std::uint32_t pool, std::uint32_t columns) {
-  return std::size_t{pool} * (columns + kPool);
+  return std::size_t{pool} * (columns + kPool) + std::size_t{kPool} * columns;
 }
 
 // out[r] = in[r] / |in[r]| for the model's columns of rows that are needed; a row of zeros stays.

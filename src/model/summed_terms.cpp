@@ -23,11 +23,10 @@ class ScoredEntries {
     end_ = end;
     args_ = args;
     args_.first_scored = begin;
-    // The positives' scores, the negatives', and room for the kernels' whole tiles.
-    const std::size_t num_scores = args.pool == 1 ? count : count * (1 + std::size_t{args.pool});
+    // The positives' scores and the negatives', which the kernels have for whole tiles.
     const std::size_t tiles = (count + kPool - 1) / kPool * kPool;
-    const std::size_t room = args.pool == 1 ? count : count + tiles * args.pool;
-    if (memory_.size() < room) memory_.resize(room);
+    const std::size_t num_scores = args.pool == 1 ? count : count + tiles * args.pool;
+    if (memory_.size() < num_scores) memory_.resize(num_scores);
     args_.positive_scores = memory_.data();
     args_.scores = args.pool == 1 ? memory_.data() : memory_.data() + count;
     cpu::score_terms(args_, begin, end);
