@@ -36,7 +36,7 @@
 #include "run/spending.h"
 #include "run/test_hits.h"
 #include "search/method.h"
-#include "search/rung.h"
+#include "train/side_by_side.h"
 
 namespace bet {
 namespace {
@@ -327,7 +327,9 @@ class FitRun {
   std::vector<SizePlan> widest_training() const {
     const SizePlan full = full_plan(shape_);
     const std::size_t side_by_side =
-        method_.shares_trainings ? RungTrainer::most_columns_of(shape_) / full.width() : 1;
+        method_.shares_trainings
+            ? most_columns_side_by_side(shape_.num_rows(), training_.device) / full.width()
+            : 1;
     return std::vector<SizePlan>(std::max<std::size_t>(1, side_by_side), full);
   }
 
@@ -368,7 +370,7 @@ class FitRun {
   LossSearch loss_search(const Proposal& proposal) const {
     if (options_.loss != LossSetting::kAuto) return {};
     return {true, proposal.loss, options_.cache,
-            str_cat("loss 5\n", pretrained_identity(options_, report_.data.hash),
+            str_cat("loss 6\n", pretrained_identity(options_, report_.data.hash),
                     "\nfinal part = ", static_cast<int>(retraining_.final_part))};
   }
 
@@ -609,7 +611,9 @@ class FitRun {
     report_.seconds.model_file = watch.seconds();
     report_.seconds.total = watch_.seconds();
     write_report_files(report_, files);
+    // Until here a resumed run continues from them.
     std::filesystem::remove(files.checkpoints().method());
+    std::filesystem::remove(files.checkpoints().retraining());
     run_->log("done: test " + json_text(metrics_json(report_.test)));
   }
 

@@ -77,7 +77,7 @@ TrainingWorks works_of(const FitOptions& resolved, const Split& split, const Pla
       schedule.final_schedule(best, 1, false, costs.num_train, costs.num_final).max_steps);
   double train = plans.columns * steps * trials * costs.train;
   if (plans.choice == PlanChoice::kAtFinalDensity && resolved.final_part != TrainingPart::kTrain) {
-    train += folds_to_compare(split.num_users()) * plans.columns * final_steps * costs.search;
+    train += folds_to_compare(split) * plans.columns * final_steps * costs.search;
   }
   return {train, kLossWork * plans.widest * final_steps * costs.search,
           plans.widest * final_steps * costs.final_training};

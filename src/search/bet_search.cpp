@@ -187,7 +187,13 @@ class PlanSearch {
     last.end_fold = kFolds;
     if (!a_part_compares(best)) last.steps = length_;
     left_.last = 0;
-    train(best, last);
+    const auto before = scores_;
+    try {
+      train(best, last);
+    } catch (const Stopped&) {
+      scores_ = before;  // those that came first are not better than the others
+      throw;
+    }
   }
 
   Choice first_choice(std::size_t number) const {
@@ -300,7 +306,7 @@ class PlanSearch {
   void train_groups(std::span<const Choice> choices, std::span<const PlanAndLoss> trained,
                     std::uint64_t steps) {
     if (choices.empty()) return;
-    const std::vector<std::size_t> ends = RungTrainer::groups(trained, tasks_.num_ranks());
+    const std::vector<std::size_t> ends = trainer_.groups(trained, tasks_.num_ranks());
     const auto begin_of = [&](std::size_t group) { return group > 0 ? ends[group - 1] : 0; };
     std::vector<double> works;
     for (std::size_t group = 0; group < ends.size(); ++group) {
@@ -553,7 +559,7 @@ class PlanSearch {
   void expect(double next) {
     const double width = typical_width();
     // Plans are trained side by side: the overhead is that of a group.
-    const double group = std::max(1.0, RungTrainer::most_columns_of(samplers_[0].shape()) / width);
+    const double group = std::max(1.0, trainer_.most_columns() / width);
     const auto later = [&](std::size_t count, std::uint64_t steps) {
       return static_cast<double>(count * steps) * (width + kStepOverhead / group);
     };

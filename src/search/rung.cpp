@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "train/loss_choice.h"
+#include "train/side_by_side.h"
 #include "train/trained_scores.h"
 
 namespace bet {
@@ -11,19 +12,20 @@ namespace {
 // Ends of groups of one fold and of losses that are alike, with at most so many columns or of one
 // plan.
 std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
-                                   std::uint32_t most_columns) {
+                                   const BackboneKind& backbone, std::uint32_t most_columns) {
   std::vector<std::size_t> ends;
   std::uint32_t columns = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < trained.size(); ++i) {
-    columns += trained[i].plan->width();
+    const std::uint32_t own = columns_side_by_side(*trained[i].plan, backbone);
     const bool together =
         trained[i].fold == trained[begin].fold && are_alike(trained[i].loss, trained[begin].loss);
-    if (i > begin && (columns > most_columns || !together)) {
+    if (i > begin && (columns + own > most_columns || !together)) {
       ends.push_back(i);
       begin = i;
-      columns = trained[i].plan->width();
+      columns = 0;
     }
+    columns += own;
   }
   ends.push_back(trained.size());
   return ends;
@@ -48,9 +50,11 @@ RungTrainer::RungTrainer(const TrainingContext& context, TrainingPart final_part
     : context_(context), final_part_(final_part), choose_loss_(choose_loss) {}
 
 const DenserFold& RungTrainer::fold(std::uint32_t number) {
-  if (folds_.size() <= number) folds_.resize(number + 1);
-  if (!folds_[number]) folds_[number] = std::make_unique<DenserFold>(context_, final_part_, number);
-  return *folds_[number];
+  if (!fold_ || fold_number_ != number) {
+    fold_.emplace(context_, final_part_, number);
+    fold_number_ = number;
+  }
+  return *fold_;
 }
 
 TrainingHooks RungTrainer::hooks(const PartDone& part_done) const {
@@ -102,24 +106,20 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
                         data.evaluator());
 }
 
-std::uint32_t RungTrainer::most_columns_of(const TableShape& shape) {
-  // Enough columns to fill the vectors of a CPU and a GPU, and not much more memory than a table of
-  // full width; of many rows fewer, since a training has a dozen arrays of this size.
-  constexpr std::uint32_t kColumns = 256;
-  constexpr std::uint64_t kNumbers = std::uint64_t{1} << 25;
-  const std::uint64_t columns = kNumbers / std::max<std::uint64_t>(1, shape.num_rows());
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(columns, 1, kColumns));
+std::uint32_t RungTrainer::most_columns() const {
+  return most_columns_side_by_side(static_cast<std::size_t>(context_.graph.num_nodes()),
+                                   context_.graph.device());
 }
 
 std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> trained,
-                                             std::uint32_t num_ranks) {
+                                             const BackboneKind& backbone,
+                                             std::uint32_t most_columns, std::uint32_t num_ranks) {
   if (trained.empty()) return {};
-  const std::uint32_t most = most_columns_of(trained.front().plan->shape());
-  std::vector<std::size_t> best = groups_of(trained, most);
+  std::vector<std::size_t> best = groups_of(trained, backbone, most_columns);
   if (num_ranks == 1) return best;
   double least = time_needed(trained, best, num_ranks);
-  for (std::uint32_t fewer = most - 1; fewer > 0; --fewer) {
-    std::vector<std::size_t> ends = groups_of(trained, fewer);
+  for (std::uint32_t fewer = most_columns - 1; fewer > 0; --fewer) {
+    std::vector<std::size_t> ends = groups_of(trained, backbone, fewer);
     const double time = time_needed(trained, ends, num_ranks);
     if (time >= least) continue;
     least = time;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -82,22 +81,28 @@ class RungTrainer {
   // Steps of the schedule.
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
-  // Most columns of plans that are trained side by side; one plan alone may have more.
-  static std::uint32_t most_columns_of(const TableShape& shape);
-
-  // Which of these are trained side by side: the end of each group. Of several ranks, which take
-  // one when they have none, all are busy about as long.
+  // Which of these are trained side by side: the end of each group, in whose table there are
+  // `most_columns` columns or one plan. Of several ranks, which take one when they have none, all
+  // are busy about as long.
   static std::vector<std::size_t> groups(std::span<const PlanAndLoss> trained,
+                                         const BackboneKind& backbone, std::uint32_t most_columns,
                                          std::uint32_t num_ranks);
+  std::vector<std::size_t> groups(std::span<const PlanAndLoss> trained,
+                                  std::uint32_t num_ranks) const {
+    return groups(trained, backbone(), most_columns(), num_ranks);
+  }
+  std::uint32_t most_columns() const;
 
  private:
+  // Only the last one is kept: a fold has a copy of the data.
   const DenserFold& fold(std::uint32_t number);
   TrainingHooks hooks(const PartDone& part_done) const;
 
   TrainingContext context_;
   TrainingPart final_part_;
   bool choose_loss_;
-  std::vector<std::unique_ptr<DenserFold>> folds_;
+  std::optional<DenserFold> fold_;
+  std::uint32_t fold_number_ = 0;
 };
 
 }  // namespace bet

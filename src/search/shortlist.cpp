@@ -30,7 +30,7 @@ ShortScores short_scores(const MethodInput& input, const RulePlans& rules) {
   }
   std::vector<double> scores;
   const auto total = static_cast<double>(trained.size());
-  for (const std::size_t end : RungTrainer::groups(trained, 1)) {
+  for (const std::size_t end : trainer.groups(trained, 1)) {
     const std::size_t begin = scores.size();
     const std::size_t count = end - begin;
     const std::vector<double> more =

@@ -6,15 +6,16 @@
 
 namespace bet {
 
-std::uint32_t folds_to_compare(std::size_t num_users) {
+std::uint32_t folds_to_compare(const Split& split) {
   constexpr double kSmall = 0.01;
+  const double users = measured_users(split, kFolds);
   std::uint32_t folds = 1;
-  while (folds < kFolds && score_noise(num_users, folds) > kSmall) ++folds;
+  while (folds < kFolds && score_noise(users, folds) > kSmall) ++folds;
   return folds;
 }
 
 bool FinalComparison::is_clearly_better(double score, double other) const {
-  return score > (1 + score_noise(context_.split.num_users(), num_folds())) * other;
+  return score > (1 + score_noise(measured_users(context_.split, kFolds), num_folds())) * other;
 }
 
 std::vector<double> FinalComparison::scores(std::span<const FinalCandidate> candidates,

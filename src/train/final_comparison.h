@@ -19,7 +19,7 @@ struct FinalCandidate {
 
 // Thirds of validation that a comparison holds out in turn: as many as make noise at most 1 %, if
 // there are.
-std::uint32_t folds_to_compare(std::size_t num_users);
+std::uint32_t folds_to_compare(const Split& split);
 
 // Compares plans and losses by trainings as the final one will be, but for a third of validation,
 // which is held out (DenserFold): what is better after shorter trainings, or after trainings on
@@ -28,9 +28,9 @@ std::uint32_t folds_to_compare(std::size_t num_users);
 class FinalComparison {
  public:
   FinalComparison(const TrainingContext& context, TrainingPart final_part)
-      : context_(context), final_part_(final_part) {}
+      : context_(context), final_part_(final_part), num_folds_(folds_to_compare(context.split)) {}
 
-  std::uint32_t num_folds() const { return folds_to_compare(context_.split.num_users()); }
+  std::uint32_t num_folds() const { return num_folds_; }
 
   // By more than noise.
   bool is_clearly_better(double score, double other) const;
@@ -44,6 +44,7 @@ class FinalComparison {
  private:
   const TrainingContext& context_;
   TrainingPart final_part_;
+  std::uint32_t num_folds_;
 };
 
 }  // namespace bet

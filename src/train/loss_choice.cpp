@@ -10,6 +10,7 @@
 #include "base/row_quantiser.h"
 #include "train/length_by_bpr.h"
 #include "train/score_noise.h"
+#include "train/side_by_side.h"
 #include "train/trained_scores.h"
 
 namespace bet {
@@ -100,7 +101,7 @@ class LossSearcher {
     choice.chosen = {usual_loss(plan_, backbone_, usual_length_), usual_length_};
     choice.stopped = true;
     const std::optional<LengthByBpr> bpr = with_length(
-        whole(), whole() / 2,
+        whole(), static_cast<double>(whole()) / 2,
         [this](const TrainingContext& context) { return length_by_bpr(context, plan_); });
     if (!bpr) return choice;
     // Of a plan of vectors it is another model's, and BPR is not one of the losses.
@@ -120,7 +121,7 @@ class LossSearcher {
       return choice;
     }
     choice.chosen = {for_length(best.loss, tried, length), length};
-    const double noise = score_noise(context_.split.num_users());
+    const double noise = score_noise(measured_users(context_.split));
     choice.nearly_bpr = tries_bpr && best.score < (1 + kNearlyEqual * noise) * bpr->score;
     return choice;
   }
@@ -128,25 +129,25 @@ class LossSearcher {
  private:
   std::uint64_t whole() const { return context_.schedule.max_steps; }
 
-  // Calls `train` with the context of a training by a schedule of this many steps, of which it
-  // makes about `made`, with progress that goes on from training to training.
+  // Calls `train` with the context of a training by a schedule of this many steps. For the
+  // progress of all trainings together it counts as `work` steps.
   template <typename Train>
-  std::invoke_result_t<Train, const TrainingContext&> with_length(std::uint64_t steps,
-                                                                  std::uint64_t made,
+  std::invoke_result_t<Train, const TrainingContext&> with_length(std::uint64_t steps, double work,
                                                                   const Train& train) {
     TrainingHooks hooks = context_.hooks;
     hooks.save = nullptr;
     hooks.log = nullptr;
     if (hooks.progress) {
-      hooks.progress = [this, done = done_](Progress progress) {
+      hooks.progress = [this, done = done_, work](Progress progress) {
         progress.phase = "loss";
         const auto length = static_cast<double>(whole());
-        progress.done = std::min((done + progress.done) / length, kChoiceTrainings);
+        const double part = std::min(progress.done / progress.total, 1.0);
+        progress.done = std::min((done + part * work) / length, kChoiceTrainings);
         progress.total = kChoiceTrainings + kFollowingTrainings;
         context_.hooks.progress(progress);
       };
     }
-    done_ += static_cast<double>(made);
+    done_ += work;
     const Schedule schedule = context_.schedule.of_length(steps);
     return train(TrainingContext{context_.split, context_.graph, context_.model, schedule, hooks});
   }
@@ -158,7 +159,8 @@ class LossSearcher {
     while (!left.empty()) {
       const auto other = std::ranges::find_if(
           left, [&](const LossOptions& loss) { return !are_alike(loss, left.front()); });
-      const auto count = static_cast<std::size_t>(other - left.begin());
+      const auto alike = static_cast<std::size_t>(other - left.begin());
+      const std::size_t count = std::min(alike, most_side_by_side());
       const std::vector<LossTrial> tried = try_side_by_side(steps, left.first(count));
       if (tried.empty()) return false;
       for (const LossTrial& trial : tried) note(choice, trial);
@@ -167,9 +169,17 @@ class LossSearcher {
     return true;
   }
 
+  std::size_t most_side_by_side() const {
+    const std::uint32_t most = most_columns_side_by_side(
+        static_cast<std::size_t>(context_.graph.num_nodes()), context_.graph.device());
+    return std::max<std::size_t>(1, most / columns_side_by_side(plan_, backbone_));
+  }
+
   std::vector<LossTrial> try_side_by_side(std::uint64_t steps,
                                           std::span<const LossOptions> losses) {
-    return with_length(steps, steps, [&](const TrainingContext& context) {
+    // Three softmaxes and one of cosines count as a training each.
+    const double work = static_cast<double>(steps * losses.size()) / (losses.size() > 1 ? 3 : 1);
+    return with_length(steps, work, [&](const TrainingContext& context) {
       return try_losses(context, plan_, losses);
     });
   }
@@ -201,7 +211,8 @@ LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
   return LossSearcher(context, plan, usual_length).choose();
 }
 
-std::optional<LossOfLength> remembered_loss(const StateFile& cache, const TrainingHooks& hooks) {
+std::optional<KnownTraining> remembered_training(const StateFile& cache,
+                                                 const TrainingHooks& hooks) {
   if (cache.path.empty()) return std::nullopt;
   const auto log = [&](const std::string& text) {
     if (hooks.log) hooks.log(text);
@@ -210,20 +221,25 @@ std::optional<LossOfLength> remembered_loss(const StateFile& cache, const Traini
     const std::optional<Checkpoint> known = cache.read();
     if (!known) return std::nullopt;
     log("loss taken from " + cache.path.string());
-    return LossOfLength{load_loss(*known), static_cast<std::uint64_t>(known->number("length"))};
+    const auto number = [&](const char* name) {
+      return static_cast<std::uint64_t>(known->number(name));
+    };
+    return KnownTraining{{load_loss(*known), number("length")}, number("best length")};
   } catch (const Error& error) {
     log(std::string("the cache was not used: ") + error.what());
     return std::nullopt;
   }
 }
 
-void remember_loss(const LossOfLength& chosen, const StateFile& cache, const TrainingHooks& hooks) {
+void remember_training(const KnownTraining& chosen, const StateFile& cache,
+                       const TrainingHooks& hooks) {
   if (cache.path.empty()) return;
   try {
     std::filesystem::create_directories(cache.path.parent_path());
     Checkpoint found;
-    save_loss(found, chosen.loss);
-    found.numbers["length"] = static_cast<double>(chosen.length);
+    save_loss(found, chosen.training.loss);
+    found.numbers["length"] = static_cast<double>(chosen.training.length);
+    found.numbers["best length"] = static_cast<double>(chosen.best_length);
     cache.write(std::move(found));
   } catch (const std::exception& error) {
     if (hooks.log) hooks.log(std::string("the cache was not written: ") + error.what());

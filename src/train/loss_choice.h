@@ -57,18 +57,25 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
                        std::uint64_t usual_length);
 
+// A final training, and the length on train that it was made from.
+struct KnownTraining {
+  LossOfLength training;
+  std::uint64_t best_length = 0;
+};
+
 // What was chosen for a final training before, in a cache; an empty path: no cache. What fails is
 // logged and ignored.
-std::optional<LossOfLength> remembered_loss(const StateFile& cache, const TrainingHooks& hooks);
-void remember_loss(const LossOfLength& chosen, const StateFile& cache, const TrainingHooks& hooks);
+std::optional<KnownTraining> remembered_training(const StateFile& cache,
+                                                 const TrainingHooks& hooks);
+void remember_training(const KnownTraining& chosen, const StateFile& cache,
+                       const TrainingHooks& hooks);
 
 // "0.12345"
 std::string score_text(double score);
 
 // The work of a choice, in trainings by the whole schedule: BPR, softmaxes of dot products and of
 // cosines, each for about half of it. Its progress leaves room for what follows where BPR is
-// chosen, or nearly: a training by which its length is found, and the comparison of final
-// trainings.
+// chosen: a training by which its length is found.
 inline constexpr double kChoiceTrainings = 1.5;
 inline constexpr double kFollowingTrainings = 1;
 

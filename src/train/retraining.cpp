@@ -136,7 +136,6 @@ class Retraining {
       result_.table = joined_parameters(result_.table, plans_[result_.chosen], *ranks_);
     }
     if (ranks_ == nullptr || ranks_->rank() == 0) write_final_model();
-    state_.remove();
     return std::move(result_);
   }
 
@@ -169,13 +168,17 @@ class Retraining {
     }
     const std::vector<TrainingResult> trained = train_plans(losses, state);
     for (const TrainingResult& one : trained) result_.plan_validation.push_back(one.validation);
-    if (compares_at_final_density()) result_.final_scores = scores_of_plans(trained, losses);
+    result_.interrupted = trained[0].stopped;
+    // Who asked for an end is not kept waiting for a comparison.
+    if (compares_at_final_density() && !result_.interrupted) {
+      result_.final_scores = scores_of_plans(trained, losses);
+      result_.interrupted = result_.final_scores.empty();
+    }
     result_.chosen = chosen_plan();
     const TrainingResult* const best = &trained[result_.chosen];
     result_.validation = best->validation;
     result_.train_steps = best->steps;
     result_.best_length = best->best_length;
-    result_.interrupted = best->stopped;
     set_final(final_training(losses[result_.chosen], best->best_length, best->best_rate));
     if (loss_.choose) {
       result_.loss = for_length(result_.loss, whole_length(), result_.final_length);
@@ -266,12 +269,14 @@ class Retraining {
                            str_cat(loss_.identity, "\nsteps = ", result_.final_length,
                                    "\nplan = ", fingerprint(plan)));
     }
-    if (const std::optional<LossOfLength> known = remembered_loss(cache, context_.hooks)) {
-      set_final(*known);
+    if (const std::optional<KnownTraining> known = remembered_training(cache, context_.hooks)) {
+      result_.best_length = known->best_length;
+      set_final(known->training);
     } else {
       choose_loss_of(plan);
       if (!result_.interrupted) {
-        remember_loss({result_.loss, result_.final_length}, cache, context_.hooks);
+        remember_training({{result_.loss, result_.final_length}, result_.best_length}, cache,
+                          context_.hooks);
       }
     }
     result_.train_seconds += watch.seconds();
@@ -292,10 +297,10 @@ class Retraining {
     LossChoice choice = try_losses(plan);
     result_.interrupted = result_.interrupted || choice.stopped;
     result_.loss_trials = std::move(choice.trials);
-    if (choice.nearly_bpr) {
+    if (choice.nearly_bpr && !choice.stopped) {
       compare_with_bpr(plan, choice.chosen);
     } else if (choice.chosen.loss.kind == LossKind::kBpr) {
-      set_final_by_bpr(plan, 1);
+      set_final_by_bpr(plan, kTrainingsByBpr);
     } else {
       set_final(choice.chosen);
     }
@@ -305,15 +310,21 @@ class Retraining {
   // finally: the trials do not know how much BPR gains from its own length and rate.
   void compare_with_bpr(const SizePlan& plan, const LossOfLength& softmax) {
     const std::uint64_t best_length = result_.best_length;
-    constexpr double kPartOfLength = 0.3;  // of this work
-    set_final_by_bpr(plan, kPartOfLength);
-    const FinalCandidate candidates[] = {{&plan, softmax},
-                                         {&plan, {result_.loss, result_.final_length}}};
-    const std::vector<double> scores = comparison_.scores(candidates, [this](double part) {
-      follow_choice(kPartOfLength + part * (1 - kPartOfLength));
-    });
-    if (scores.empty()) {
+    const double comparisons = 2.0 * comparison_.num_folds();
+    const double following = kTrainingsByBpr + comparisons;
+    set_final_by_bpr(plan, following);
+    std::vector<double> scores;
+    if (!result_.interrupted) {
+      const FinalCandidate candidates[] = {{&plan, softmax},
+                                           {&plan, {result_.loss, result_.final_length}}};
+      scores = comparison_.scores(candidates, [&](double part) {
+        follow_choice(kTrainingsByBpr + part * comparisons, following);
+      });
+    }
+    if (scores.empty()) {  // the softmax is ahead as far as is known
       result_.interrupted = true;
+      result_.best_length = best_length;
+      set_final(softmax);
       return;
     }
     if (context_.hooks.log) {
@@ -326,22 +337,23 @@ class Retraining {
     set_final(softmax);
   }
 
-  // Reports which part is done of the work that follows the trials of losses.
-  void follow_choice(double part) const {
-    context_.hooks.progress({kLoss, kChoiceTrainings + part * kFollowingTrainings,
-                             kChoiceTrainings + kFollowingTrainings, ""});
+  // The work of finding length and rate by BPR, in whole trainings.
+  static constexpr double kTrainingsByBpr = 1.2;
+
+  // Reports how many of the trainings are done that follow the trials of losses.
+  void follow_choice(double done, double following) const {
+    context_.hooks.progress({kLoss, kChoiceTrainings + done, kChoiceTrainings + following, ""});
   }
 
   // Length and rate of a final training by BPR, found as `--loss bpr` finds them: the third of
-  // validation by which losses are compared tells them less well than all of it. `share`: of the
-  // work that follows the trials.
-  void set_final_by_bpr(const SizePlan& plan, double share) {
+  // validation by which losses are compared tells them less well than all of it. It is the first of
+  // `following` trainings.
+  void set_final_by_bpr(const SizePlan& plan, double following) {
     TrainingHooks hooks = context_.hooks;
     hooks.save = nullptr;
     if (hooks.progress) {
-      hooks.progress = [this, share](const Progress& progress) {
-        const double part = std::min(progress.done / progress.total, 1.0);
-        follow_choice(part * share);
+      hooks.progress = [this, following](const Progress& progress) {
+        follow_choice(kTrainingsByBpr * std::min(progress.done / progress.total, 1.0), following);
       };
     }
     const LossOptions bpr;

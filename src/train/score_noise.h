@@ -4,12 +4,24 @@
 #include <cmath>
 #include <cstddef>
 
+#include "data/split.h"
+
 namespace bet {
+
+// Users whose validation items a score is the mean of; with `folds` of them, each a part of these
+// items (denser_split), on average in one.
+inline double measured_users(const Split& split, std::size_t folds = 1) {
+  std::size_t sum = 0;
+  for (UserId user = 0; user < split.num_users(); ++user) {
+    sum += std::min(split.validation(user).size(), folds);
+  }
+  return static_cast<double>(sum) / static_cast<double>(folds);
+}
 
 // The part of a score by which another must be better where less may be noise: of so many users who
 // are measured, each of them in so many folds.
-inline double score_noise(std::size_t num_users, std::size_t num_folds = 1) {
-  return 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(num_users * num_folds, 1)));
+inline double score_noise(double num_users, std::size_t num_folds = 1) {
+  return 1 / std::sqrt(std::max(num_users * static_cast<double>(num_folds), 1.0));
 }
 
 }  // namespace bet

@@ -16,6 +16,7 @@
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 #include "train/loss_choice.h"
+#include "train/side_by_side.h"
 
 namespace bet {
 namespace {
@@ -219,6 +220,37 @@ TEST(Search, AStopEndsItWithTheBestSoFarAndItCanBeContinued) {
   expect_same(toy.search(folder / "run.db"), whole);
 }
 
+// A comparison on the other folds that is not complete says nothing: those that came first are not
+// better than the others.
+TEST(Search, StoppedInItsLastComparisonItTakesTheBestBeforeIt) {
+  const Toy toy;
+  const TempFolder folder;
+  bool compares = false;
+  TrainingHooks hooks;
+  hooks.log = [&](const std::string& text) {
+    compares = compares || text.find("fold 1 ") != std::string::npos;
+  };
+  hooks.stop = [&] { return compares; };
+  const SearchResult stopped = toy.search(folder / "run.db", hooks);
+  EXPECT_TRUE(stopped.stopped);
+  ASSERT_TRUE(compares);
+  const Trial& chosen = stopped.trials.at(stopped.chosen.value());
+  const auto in_rung = std::span(stopped.trials).subspan(stopped.num_lengths);
+  std::uint64_t last = 0;
+  for (const Trial& trial : in_rung) {
+    if (trial.fold == 0) last = std::max(last, trial.steps);
+  }
+  double best = 0;
+  double of_chosen = 0;
+  for (const Trial& trial : in_rung) {
+    if (trial.fold != 0 || trial.steps != last) continue;
+    best = std::max(best, trial.fitness);
+    if (trial.candidate == chosen.candidate && trial.loss == chosen.loss) of_chosen = trial.fitness;
+  }
+  EXPECT_GT(best, 0);
+  EXPECT_EQ(of_chosen, best);
+}
+
 TEST(Search, StoppedBeforeItsFirstPlanHasNothing) {
   Toy toy;
   const TempFolder folder;
@@ -312,30 +344,46 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   const Toy toy;
   const TableShape wide{toy.split.num_users(), toy.split.num_items(), 128, 0};
   const SizePlan full = full_plan(wide);
-  const SizePlan narrow = equal_plan(wide, wide.num_rows() * 20);
+  const SizePlan narrow = equal_plan(wide, wide.num_rows() * 20);  // 32 columns of a table
   using Plans = std::vector<PlanAndLoss>;
   using Ends = std::vector<std::size_t>;
-  EXPECT_EQ(RungTrainer::groups(Plans(3, {&full, {}}), 1), (Ends{2, 3}));
-  EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 1), (Ends{12, 24, 30}));
-  EXPECT_EQ(RungTrainer::groups(Plans(1, {&full, {}}), 1), Ends{1});
-  EXPECT_EQ(RungTrainer::groups(Plans(), 1), Ends());
-  const SizePlan of_many = equal_plan({400'000, 100'000, 128, 0}, 500'000 * 30);
-  EXPECT_EQ(RungTrainer::groups(Plans(3, {&of_many, {}}), 1), (Ends{2, 3}));
+  const auto groups = [](const Plans& plans, std::uint32_t ranks) {
+    return RungTrainer::groups(plans, find_backbone("lightgcn"), 256, ranks);
+  };
+  EXPECT_EQ(groups(Plans(3, {&full, {}}), 1), (Ends{2, 3}));
+  EXPECT_EQ(groups(Plans(20, {&narrow, {}}), 1), (Ends{8, 16, 20}));
+  EXPECT_EQ(groups(Plans(1, {&full, {}}), 1), Ends{1});
+  EXPECT_EQ(groups(Plans(), 1), Ends());
+  EXPECT_EQ(RungTrainer::groups(Plans(3, {&narrow, {}}), find_backbone("lightgcn"), 67, 1),
+            (Ends{2, 3}));
+  // Two tables a side.
+  EXPECT_EQ(RungTrainer::groups(Plans(8, {&narrow, {}}), find_backbone("ncf"), 256, 1),
+            (Ends{5, 8}));
+  // One plan alone may be wider than a group.
+  EXPECT_EQ(RungTrainer::groups(Plans(2, {&full, {}}), find_backbone("lightgcn"), 64, 1),
+            (Ends{1, 2}));
   const LossOptions softmax = {LossKind::kSoftmax, 2};
   const LossOptions hotter = {LossKind::kSoftmax, 1};
   const LossOptions cosine = {LossKind::kSoftmax, 0.1, ScoreKind::kCosine};
-  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, hotter}}, 1), Ends{2});
-  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, cosine}}, 1), (Ends{1, 2}));
-  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, {}}, {&narrow, hotter}}, 1), (Ends{1, 2}));
+  EXPECT_EQ(groups(Plans{{&narrow, softmax}, {&narrow, hotter}}, 1), Ends{2});
+  EXPECT_EQ(groups(Plans{{&narrow, softmax}, {&narrow, cosine}}, 1), (Ends{1, 2}));
+  EXPECT_EQ(groups(Plans{{&narrow, {}}, {&narrow, hotter}}, 1), (Ends{1, 2}));
   // Folds have other data.
-  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, {}}, {&narrow, {}, 1}}, 1), (Ends{1, 2}));
+  EXPECT_EQ(groups(Plans{{&narrow, {}}, {&narrow, {}, 1}}, 1), (Ends{1, 2}));
   // Of several ranks each has as much to do.
-  EXPECT_EQ(RungTrainer::groups(Plans{{&narrow, softmax}, {&narrow, hotter}, {&narrow, {}}}, 2),
-            (Ends{2, 3}));
-  EXPECT_EQ(RungTrainer::groups(Plans(10, {&narrow, {}}), 2), (Ends{5, 10}));
-  EXPECT_EQ(RungTrainer::groups(Plans(10, {&narrow, {}}), 4), (Ends{3, 6, 9, 10}));
-  EXPECT_EQ(RungTrainer::groups(Plans(30, {&narrow, {}}), 2), (Ends{5, 10, 15, 20, 25, 30}));
-  EXPECT_EQ(RungTrainer::groups(Plans(2, {&narrow, {}}), 4), (Ends{1, 2}));
+  EXPECT_EQ(groups(Plans{{&narrow, softmax}, {&narrow, hotter}, {&narrow, {}}}, 2), (Ends{2, 3}));
+  EXPECT_EQ(groups(Plans(10, {&narrow, {}}), 2), (Ends{5, 10}));
+  EXPECT_EQ(groups(Plans(10, {&narrow, {}}), 4), (Ends{3, 6, 9, 10}));
+  EXPECT_EQ(groups(Plans(30, {&narrow, {}}), 2), (Ends{5, 10, 15, 20, 25, 30}));
+  EXPECT_EQ(groups(Plans(2, {&narrow, {}}), 4), (Ends{1, 2}));
+}
+
+TEST(SideBySide, KeepsTheTableOfACpuInTheCacheAndUsesTheBandwidthOfAGpu) {
+  EXPECT_EQ(most_columns_side_by_side(1'000, at::kCPU), 256U);
+  EXPECT_EQ(most_columns_side_by_side(70'839, at::kCPU), 70U);
+  EXPECT_EQ(most_columns_side_by_side(50'000'000, at::kCPU), 1U);
+  EXPECT_EQ(most_columns_side_by_side(70'839, at::kCUDA), 256U);
+  EXPECT_EQ(most_columns_side_by_side(1'000'000, at::kCUDA), 33U);
 }
 
 // Under a limit of bytes the precision belongs to the plan: rules in each are trained beyond the

@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "support/mean_over_folds.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
+#include "train/final_comparison.h"
 #include "train/retraining.h"
+#include "train/score_noise.h"
 
 namespace bet {
 namespace {
@@ -59,7 +62,21 @@ TEST(PlanChoice, IsMadeOnValidationOrAtTheFinalDensity) {
   EXPECT_EQ(denser.validation.score(), denser.plan_validation[1].score());
 }
 
-// Of 300 users and three folds less than 3.3 % is noise.
+// Who has nothing to be measured by makes no score more certain.
+TEST(ScoreNoise, CountsUsersWhoAreMeasured) {
+  const Split dense = test::toy_split(300, 120, 6'000);
+  EXPECT_NEAR(measured_users(dense), 300, 15);
+  // Those with one or two items are not measured in every fold.
+  EXPECT_LT(measured_users(dense, kFolds), 0.9 * measured_users(dense));
+  EXPECT_GT(measured_users(dense, kFolds), 0.7 * measured_users(dense));
+  const Split sparse = test::toy_split(3'000, 120, 6'000);  // two for each on average
+  EXPECT_LT(measured_users(sparse), 2'000);
+  EXPECT_LT(measured_users(sparse, kFolds), 0.5 * measured_users(sparse));
+  EXPECT_EQ(folds_to_compare(dense), kFolds);
+  EXPECT_GT(score_noise(measured_users(sparse)), score_noise(3'000));
+}
+
+// Of 233 users who are measured in each of three folds, less than 3.8 % is noise.
 TEST(PlanChoice, IsTheLastPlanUnlessAnotherIsClearlyBetter) {
   TwoPlans two;
   for (const auto& [seed, least, most, chosen] :
@@ -111,12 +128,38 @@ TEST(PlanChoice, ThatIsStoppedIsMadeOnValidation) {
   stops.progress = [&](const Progress& progress) {
     compares = compares || progress.done > static_cast<double>(whole.train_steps) + 1;
   };
-  stops.stop = [&] { return compares; };
+  // As Ctrl-C is told: once.
+  bool told = false;
+  stops.stop = [&] { return compares && !std::exchange(told, true); };
   const RetrainingResult stopped = two.retrain(PlanChoice::kAtFinalDensity, folder, stops);
+  EXPECT_TRUE(told);
   EXPECT_EQ(stopped.train_steps, whole.train_steps) << "plans were trained before";
   EXPECT_TRUE(stopped.final_scores.empty());
   EXPECT_EQ(stopped.chosen, 0U);
   EXPECT_TRUE(stopped.interrupted);
+}
+
+TEST(PlanChoice, FollowsNoTrainingsThatWereStopped) {
+  const TwoPlans two;
+  const TempFolder folder;
+  int asked = 0;
+  TrainingHooks stops;
+  stops.stop = [&] { return ++asked == 20; };
+  const RetrainingResult stopped = two.retrain(PlanChoice::kAtFinalDensity, folder, stops);
+  EXPECT_LT(stopped.train_steps, two.schedule.max_steps);
+  EXPECT_TRUE(stopped.final_scores.empty());
+  EXPECT_TRUE(stopped.interrupted);
+}
+
+// The state of a retraining is what a run continues from until its report is written.
+TEST(PlanChoice, KeepsItsStateForTheRunToRemove) {
+  const TwoPlans two;
+  const TempFolder folder;
+  const RetrainingResult whole = two.retrain(PlanChoice::kAtFinalDensity, folder);
+  const RetrainingResult again = two.retrain(PlanChoice::kAtFinalDensity, folder, {}, true);
+  EXPECT_EQ(again.chosen, whole.chosen);
+  EXPECT_EQ(again.final_scores, whole.final_scores);
+  EXPECT_TRUE(at::equal(again.table.values, whole.table.values));
 }
 
 }  // namespace
