@@ -287,9 +287,12 @@ std::uint64_t most_file_bytes(const Dataset& dataset, const Split& split, const 
 std::uint64_t most_bytes_beside_table(const Dataset& dataset, const Split& split,
                                       const FitOptions& options, const TableShape& shape,
                                       StoredForm form, bool with_seen) {
-  // A table of all columns has the largest weights, in few bits, which cost no time.
+  // Weights are largest beside a table of all columns. What else there is does not depend on the
+  // columns, and one takes least time and memory.
+  const bool has_weights = !find_backbone(options.backbone).weights.empty();
+  const SizePlan sizes = has_weights ? full_plan(shape) : equal_plan(shape, shape.num_rows());
   const Precision precision = options.precision.value_or(Precision::kInt1);
-  const SizePlan plan = full_plan(shape).with_precision(precision).with_form(form);
+  const SizePlan plan = sizes.with_precision(precision).with_form(form);
   const SampleFile file = sample_file(dataset, split, options, plan, with_seen);
   const Model stored = Model::from_bytes(std::as_bytes(std::span(file.bytes)), Verify::kStructure);
   // The order of rows is the plan's. Ids have a bound that holds in any order. The interactions

@@ -1,9 +1,9 @@
 #include "search/candidate_selection.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <optional>
-#include <thread>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -52,11 +52,12 @@ std::vector<SampledPlan> draw_candidates(const PlanSampler& sampler, std::uint64
   const auto draw_part = [&](std::uint32_t part) {
     for (std::uint32_t i = part; i < count; i += of_all) drawn[i] = sampler.draw(seed, first + i);
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::uint32_t part = 1; part < of_all; ++part) others.emplace_back(draw_part, part);
-    if (count > 0) draw_part(0);
+  std::vector<std::future<void>> others;  // which pass on what they throw
+  for (std::uint32_t part = 1; part < of_all; ++part) {
+    others.push_back(std::async(std::launch::async, draw_part, part));
   }
+  if (count > 0) draw_part(0);
+  for (std::future<void>& other : others) other.get();
   std::vector<SampledPlan> plans;
   plans.reserve(count);
   for (std::optional<SampledPlan>& plan : drawn) plans.push_back(std::move(*plan));

@@ -210,10 +210,10 @@ TrainingMemory training_memory(const Graph& graph, std::span<const SizePlan> pla
     // MF takes 4.2 tables in a step and LightGCN 7.3; one more is for the best weights so far.
     const std::uint64_t tables = kind.uses_graph ? 8 : 5;
     const std::uint64_t table = 4 * columns * num_nodes;
-    // Of users, positives and negatives.
-    const std::uint64_t contributions = 3 * 4 * columns * entries;
-    return {kLeastTables * table, tables * table + contributions +
-                                      4 * plans.size() * kind.workspace * options.dim * num_nodes};
+    // Of users, positives and negatives: a part of the gradient, and row, slot and number.
+    const std::uint64_t batch = 3 * 4 * (columns + 3) * entries;
+    return {kLeastTables * table + batch,
+            tables * table + batch + 4 * plans.size() * kind.workspace * options.dim * num_nodes};
   }
   // Parameters, moments and the best so far; layers, vectors and gradients twice, because what was
   // recorded keeps its own; the same for the batch's contributions.

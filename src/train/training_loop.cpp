@@ -1,5 +1,6 @@
 #include "train/training_loop.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -74,11 +75,12 @@ void TrainingLoop::report() const {
 
 bool TrainingLoop::save_is_due(bool measured) const {
   if (!can_save()) return false;
-  // After a measurement a state is worth more, and is saved if that takes at most a twentieth of
-  // the time.
+  // Saving takes at most a twentieth of the time, unless states would become too old. After a
+  // measurement a state is worth more.
   constexpr double kShare = 20;
   const double since = since_save_.seconds();
-  return since >= hooks_.save_seconds || (measured && since >= kShare * save_seconds_);
+  const double least = std::min(kShare * save_seconds_, kShare * hooks_.save_seconds);
+  return since >= least && (measured || since >= hooks_.save_seconds);
 }
 
 bool run_steps(ModelInTraining& model, std::uint64_t num_steps, const TrainingHooks& hooks) {
