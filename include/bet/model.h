@@ -144,7 +144,10 @@ class BET_API Model {
 
   // As recommend for many users by row: calls visit(i, items) for each users[i], in any order, on
   // up to `threads` threads (0: one per core) and from several of them at once. What `visit` throws
-  // is thrown again when all threads have ended. Memory: that of one request for each thread.
+  // is thrown again when all threads have ended. Memory: that of one request for each thread. With
+  // lightgcn by graph the first call for many users, at least 256 and 2 * dimension(), computes the
+  // vectors of all users and items, on all cores, and keeps them (4 * dimension() bytes each);
+  // scores of such calls may differ from those of recommend() in their last digits.
   using Visit = std::function<void(std::size_t index, const std::vector<ScoredItem>& items)>;
   void recommend_rows(std::span<const std::uint32_t> users, std::size_t k, const ItemFilter& filter,
                       const Visit& visit, std::size_t threads = 0) const;

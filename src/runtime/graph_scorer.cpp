@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/dot_scorer.h"
 #include "runtime/memory_size.h"
 #include "runtime/parallel.h"
 #include "runtime/scorer.h"
@@ -129,6 +130,7 @@ class GraphScorer final : public VectorScorer {
  public:
   explicit GraphScorer(const ScorerInput& input)
       : VectorScorer(input.norms, input.header.score),
+        input_(input),
         users_(input.users),
         items_(input.items),
         graph_(input.interactions),
@@ -138,17 +140,34 @@ class GraphScorer final : public VectorScorer {
   std::uint32_t dimension() const override { return width_; }
 
   std::vector<float> candidate_vectors(std::span<const std::uint32_t> rows) const override {
-    return by_columns(rows.size(), [&](Scratch& scratch, const auto& put) {
+    std::vector<float> vectors(memory_size(rows.size(), width_));
+    by_columns(vectors, [&](Scratch& scratch, const auto& put) {
       score_all(scratch);
       for (std::size_t i = 0; i < rows.size(); ++i) put(i, scratch.scores[rows[i]]);
     });
+    return vectors;
   }
 
   std::vector<float> all_user_vectors() const override {
-    return by_columns(users_.num_rows(), [&](Scratch& scratch, const auto& put) {
-      propagate_users(scratch);
-      for (std::size_t i = 0; i < users_.num_rows(); ++i) put(i, scratch.user_weights[i]);
+    std::vector<float> vectors(memory_size(users_.num_rows(), width_));
+    fill_users(vectors);
+    return vectors;
+  }
+
+  std::unique_ptr<const VectorScorer> with_all_vectors() const override {
+    const std::uint32_t num_users = users_.num_rows();
+    const std::uint32_t num_items = items_.num_rows();
+    std::vector<float> vectors(memory_size(std::uint64_t{num_users} + num_items, width_));
+    const std::span<float> users = std::span(vectors).first(std::size_t{num_users} * width_);
+    const std::span<float> items = std::span(vectors).subspan(users.size());
+    fill_users(users);
+    by_columns(items, [&](Scratch& scratch, const auto& put) {
+      score_all(scratch);
+      for (std::size_t i = 0; i < num_items; ++i) put(i, scratch.scores[i]);
     });
+    return std::make_unique<const DotScorer>(RowSection(users, num_users, width_),
+                                             RowSection(items, num_items, width_), input_,
+                                             std::move(vectors));
   }
 
   void user_vector(std::uint32_t user, Scratch& scratch) const override {
@@ -164,12 +183,11 @@ class GraphScorer final : public VectorScorer {
   }
 
  private:
-  // [count, width_] from its columns: scores are linear in the query, and those for the unit vector
+  // Fills [rows, width_] by columns: scores are linear in the query, and those for the unit vector
   // of a column are that column. fill(scratch, put) has such a query and calls put(row, value) for
   // every row; on several threads.
   template <typename Fill>
-  std::vector<float> by_columns(std::size_t count, const Fill& fill) const {
-    std::vector<float> vectors(memory_size(count, width_));
+  void by_columns(std::span<float> vectors, const Fill& fill) const {
     const std::size_t threads = threads_for(width_);
     std::vector<Scratch> scratches(threads);
     for_each_block(width_, threads, [&](std::size_t column, std::size_t thread) {
@@ -178,7 +196,13 @@ class GraphScorer final : public VectorScorer {
       scratch.query[column] = 1;
       fill(scratch, [&](std::size_t row, float value) { vectors[row * width_ + column] = value; });
     });
-    return vectors;
+  }
+
+  void fill_users(std::span<float> vectors) const {
+    by_columns(vectors, [&](Scratch& scratch, const auto& put) {
+      propagate_users(scratch);
+      for (std::size_t i = 0; i < users_.num_rows(); ++i) put(i, scratch.user_weights[i]);
+    });
   }
 
   void mean_vector(std::span<const std::uint32_t> items, Scratch& scratch) const override {
@@ -259,6 +283,7 @@ class GraphScorer final : public VectorScorer {
     items_.add(scratch.item_weights, scratch.query);
   }
 
+  const ScorerInput input_;
   const RowSection& users_;
   const RowSection& items_;
   Graph graph_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <mutex>
 #include <numeric>
 
 #include "base/error.h"
@@ -23,6 +24,9 @@
 
 namespace bet {
 namespace {
+
+// Fewer users of one call are never worth the vectors of all.
+constexpr std::uint32_t kManyUsers = 256;
 
 constexpr const char* kEmptyList = "recommendations for an empty list of items";
 
@@ -109,30 +113,48 @@ class Model::Impl {
 
   std::vector<ScoredItem> recommend(std::uint32_t user, std::size_t k,
                                     const ItemFilter& filter) const {
+    return recommend(user, k, filter, *scorer_);
+  }
+
+  // The same by another scorer of this model.
+  std::vector<ScoredItem> recommend(std::uint32_t user, std::size_t k, const ItemFilter& filter,
+                                    const Scorer& scorer) const {
     std::vector<std::uint32_t> left_out;
     if (filter.seen == Seen::kLeaveOut && parts_.has(SectionKind::kInteractions)) {
       left_out = interactions_.items_of(user);
     }
     return best(k, filter, std::move(left_out), [&](const Candidates* only, Scratch& scratch) {
-      scorer_->score_for_user(user, only, scratch);
+      scorer.score_for_user(user, only, scratch);
     });
   }
 
+  // Who scores for so many users in one call: where vectors are computed for each request, all of
+  // them are computed once, if that takes less time.
+  const Scorer& scorer_for(std::size_t users) const {
+    const VectorScorer* const vectors = scorer_->vectors();
+    if (vectors == nullptr || users < std::max(kManyUsers, 2 * vectors->dimension())) {
+      return *scorer_;
+    }
+    std::call_once(for_many_made_, [&] { for_many_ = vectors->with_all_vectors(); });
+    return for_many_ ? *for_many_ : *scorer_;
+  }
+
   // Whether many users are better answered together. Long lists would leave too many candidates.
-  bool ranks_in_blocks(std::size_t users, std::size_t k, const ItemFilter& filter) const {
+  bool ranks_in_blocks(const Scorer& scorer, std::size_t users, std::size_t k,
+                       const ItemFilter& filter) const {
     constexpr std::size_t kFewUsers = 8;
     constexpr std::size_t kLongList = 1000;
-    const VectorScorer* const vectors = scorer_->vectors();
+    const VectorScorer* const vectors = scorer.vectors();
     return vectors != nullptr && vectors->item_rows() != nullptr && filter.only == nullptr &&
            users >= kFewUsers && k > 0 && k <= kLongList && k < header().num_items;
   }
 
-  // The same answers as recommend() to the bit: blocks find candidates, and these are scored alone.
-  void recommend_in_blocks(std::span<const std::uint32_t> users, std::size_t k,
-                           const ItemFilter& filter, const Visit& visit,
+  // The same answers as recommend() by this scorer, to the bit: blocks find candidates, and these
+  // are scored alone.
+  void recommend_in_blocks(const VectorScorer& vectors, std::span<const std::uint32_t> users,
+                           std::size_t k, const ItemFilter& filter, const Visit& visit,
                            std::size_t threads) const {
     check_filter(filter);
-    const VectorScorer& vectors = *scorer_->vectors();
     const bool cosine = vectors.score_kind() == ScoreKind::kCosine;
     const std::size_t per_block = std::min(kUsersPerBlock, (users.size() + threads - 1) / threads);
     const std::size_t blocks = (users.size() + per_block - 1) / per_block;
@@ -143,7 +165,7 @@ class Model::Impl {
       const std::size_t first = block * per_block;
       const auto part = users.subspan(first, std::min(per_block, users.size() - first));
       recommend_block(
-          part, k, filter, rankings[thread],
+          vectors, part, k, filter, rankings[thread],
           [&](std::size_t i, const std::vector<ScoredItem>& items) { visit(first + i, items); });
     });
   }
@@ -277,14 +299,15 @@ class Model::Impl {
   std::vector<DenseWeights> weights_;
   std::uint32_t row_width_ = 0;  // values of a row: those stored, or those that the weights take
   std::unique_ptr<const Scorer> scorer_;
+  mutable std::once_flag for_many_made_;
+  mutable std::unique_ptr<const Scorer> for_many_;  // scorer_for()
   mutable ScratchPool scratches_;
 
  private:
   template <typename VisitOne>
-  void recommend_block(std::span<const std::uint32_t> users, std::size_t k,
-                       const ItemFilter& filter, BlockRanking& ranking,
+  void recommend_block(const VectorScorer& vectors, std::span<const std::uint32_t> users,
+                       std::size_t k, const ItemFilter& filter, BlockRanking& ranking,
                        const VisitOne& visit) const {
-    const VectorScorer& vectors = *scorer_->vectors();
     std::vector<BlockUser> block(users.size());
     scratches_.with_scratch([&](Scratch& scratch) {
       for (std::size_t i = 0; i < users.size(); ++i) {
@@ -302,17 +325,18 @@ class Model::Impl {
     std::vector<std::vector<std::uint32_t>> candidates;
     const bool ranked = ranking.rank(block, k, candidates);
     for (std::size_t i = 0; i < users.size(); ++i) {
-      visit(i, ranked ? best_of(users[i], candidates[i], k, filter.min_score)
-                      : recommend(users[i], k, filter));
+      visit(i, ranked ? best_of(vectors, users[i], candidates[i], k, filter.min_score)
+                      : recommend(users[i], k, filter, vectors));
     }
   }
 
   // The best of these items (rows, ascending) for a user.
-  std::vector<ScoredItem> best_of(std::uint32_t user, const std::vector<std::uint32_t>& rows,
-                                  std::size_t k, float min_score) const {
+  std::vector<ScoredItem> best_of(const VectorScorer& vectors, std::uint32_t user,
+                                  const std::vector<std::uint32_t>& rows, std::size_t k,
+                                  float min_score) const {
     return scratches_.with_scratch([&](Scratch& scratch) {
       const Candidates only{rows, {}};
-      scorer_->score_for_user(user, &only, scratch);
+      vectors.score_for_user(user, &only, scratch);
       std::vector<RankedItem> items = top_items(scratch.scores, k, {}, min_score);
       for (RankedItem& item : items) item.row = rows[item.row];
       return with_ids(items);
@@ -447,11 +471,12 @@ void Model::recommend_rows(std::span<const std::uint32_t> users, std::size_t k,
   }
   const std::size_t used =
       threads == 0 ? threads_for(users.size()) : std::min(threads, users.size());
-  if (impl_->ranks_in_blocks(users.size(), k, filter)) {
-    return impl_->recommend_in_blocks(users, k, filter, visit, used);
+  const Scorer& scorer = impl_->scorer_for(users.size());
+  if (impl_->ranks_in_blocks(scorer, users.size(), k, filter)) {
+    return impl_->recommend_in_blocks(*scorer.vectors(), users, k, filter, visit, used);
   }
   for_each_block(users.size(), used, [&](std::size_t i, std::size_t) {
-    visit(i, impl_->recommend(users[i], k, filter));
+    visit(i, impl_->recommend(users[i], k, filter, scorer));
   });
 }
 

@@ -79,6 +79,10 @@ class VectorScorer : public Scorer {
   virtual std::span<const float> stored_item_vectors() const { return {}; }
   // The items' vectors as rows, where these are what scores are computed from; else null.
   virtual const RowSection* item_rows() const { return nullptr; }
+  // A scorer with the vectors of all rows in memory, for many users; null where this one computes
+  // none for a request. Takes as long as 2 * dimension() requests, on all cores. Scores may differ
+  // in their last digits.
+  virtual std::unique_ptr<const VectorScorer> with_all_vectors() const { return nullptr; }
   ScoreKind score_kind() const { return score_; }
 
   void score_for_user(std::uint32_t user, const Candidates* only, Scratch& scratch) const final;

@@ -204,16 +204,17 @@ TrainingMemory training_memory(const Graph& graph, std::span<const SizePlan> pla
   const std::uint64_t entries =
       schedule.entries_for(static_cast<std::uint32_t>(graph.active_users.size(0)));
   if (graph.device().is_cpu()) {
-    // Parameters, two moments, gradients and vectors: what every backbone has, so that nothing is
-    // refused that would fit.
+    // Parameters, two moments, gradients and vectors: what every backbone has beside a batch's
+    // contributions, so that nothing is refused that would fit.
     constexpr std::uint64_t kLeastTables = 5;
     // MF takes 4.2 tables in a step and LightGCN 7.3; one more is for the best weights so far.
     const std::uint64_t tables = kind.uses_graph ? 8 : 5;
     const std::uint64_t table = 4 * columns * num_nodes;
-    // Of users, positives and negatives: a part of the gradient, and row, slot and number.
-    const std::uint64_t batch = 3 * 4 * (columns + 3) * entries;
-    return {kLeastTables * table + batch,
-            tables * table + batch + 4 * plans.size() * kind.workspace * options.dim * num_nodes};
+    // Of users, positives and negatives.
+    const std::uint64_t contributions = 3 * 4 * columns * entries;
+    return {kLeastTables * table + contributions,
+            tables * table + contributions +
+                4 * plans.size() * kind.workspace * options.dim * num_nodes};
   }
   // Parameters, moments and the best so far; layers, vectors and gradients twice, because what was
   // recorded keeps its own; the same for the batch's contributions.

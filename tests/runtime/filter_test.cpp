@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "bet/model.h"
@@ -230,6 +231,33 @@ TEST(ManyUsers, AreAnsweredAsEachAlone) {
                                         });
             }),
             "enough");
+}
+
+// By graph all vectors are computed once for many users; only the last digits may differ.
+TEST(ManyUsers, OfAGraphAreAnsweredByVectors) {
+  for (const ScoreKind score : {ScoreKind::kDot, ScoreKind::kCosine}) {
+    ToyOptions options = test::toy_graph(3);
+    options.users = 300;
+    options.score = score;
+    const Pair pair(options);
+    std::vector<std::uint32_t> rows(256);
+    std::iota(rows.begin(), rows.end(), 0U);
+    const std::string_view some[] = {pair.items()[1], pair.items()[4], pair.items()[6]};
+    const ItemSet set = pair.model.item_set(some);
+    for (const ItemFilter& filter :
+         {ItemFilter{}, ItemFilter{.seen = Seen::kKeep}, ItemFilter{.exclude = &set},
+          ItemFilter{.only = &set}, ItemFilter{.min_score = 0}}) {
+      pair.model.recommend_rows(
+          rows, 4, filter, [&](std::size_t i, const std::vector<ScoredItem>& items) {
+            const auto alone = pair.model.recommend(pair.model.user_id(rows[i]), 4, filter);
+            ASSERT_EQ(items.size(), alone.size());
+            for (std::size_t j = 0; j < alone.size(); ++j) {
+              EXPECT_NEAR(items[j].score, alone[j].score, kNear);
+              EXPECT_EQ(items[j].item, alone[j].item);
+            }
+          });
+    }
+  }
 }
 
 TEST_P(Filters, ScoresOfManyItemsAreThoseOfEach) {
