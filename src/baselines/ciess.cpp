@@ -432,6 +432,7 @@ const MethodKind kCiess = {.name = "ciess",
                            .about = "CIESS, sizes by reinforcement learning",
                            .pretrains = true,
                            .trains = true,
+                           .any_order = true,
                            .propose = propose_ciess,
                            .options = options_of_ciess,
                            .set_defaults = set_defaults};

@@ -328,6 +328,7 @@ const MethodKind kEsapn = {.name = "esapn",
                            .least_size = 2,
                            .pretrains = true,
                            .trains = true,
+                           .any_order = true,
                            .propose = propose_esapn};
 
 }  // namespace bet

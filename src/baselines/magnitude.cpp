@@ -21,6 +21,7 @@ const MethodKind kMagnitude = {.name = "magnitude",
                                .masks = true,
                                .empty_rows = true,
                                .pretrains = true,
+                               .any_order = true,
                                .propose = propose_magnitude};
 
 }  // namespace bet

@@ -15,6 +15,7 @@ Proposal propose_mixed_random(const MethodInput& input) {
 extern const MethodKind kMixedRandom;
 const MethodKind kMixedRandom = {.name = "mr",
                                  .about = "mixed random sizes",
+                                 .any_order = true,
                                  .proposes_one_plan = always_one_plan,
                                  .propose = propose_mixed_random};
 

@@ -324,6 +324,7 @@ const MethodKind kOptEmbed = {.name = "optembed",
                               .empty_rows = true,
                               .pretrains = true,
                               .trains = true,
+                              .any_order = true,
                               .propose = propose_optembed};
 
 }  // namespace bet

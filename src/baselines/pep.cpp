@@ -158,6 +158,7 @@ const MethodKind kPep = {.name = "pep",
                          .empty_rows = true,
                          .pretrains = true,
                          .trains = true,
+                         .any_order = true,
                          .propose = propose_pep};
 
 }  // namespace bet

@@ -1,9 +1,11 @@
 #include "run/model_file.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/random.h"
 #include "model/backbone.h"
 #include "model/dense_weights.h"
 #include "model/quantised_rows.h"
@@ -277,6 +279,29 @@ SampleFile sample_file(const Dataset& dataset, const Split& split, const FitOpti
   return file;
 }
 
+// Weights are largest beside a table of all columns. What else there is does not depend on the
+// columns, and few take least time and memory. Rows of one size are in the order of their
+// frequency, in which interactions take least; sizes that do not follow it bring rows into any
+// order.
+SizePlan plan_of_much_beside_its_table(const FitOptions& options, const TableShape& shape) {
+  const bool has_weights = !find_backbone(options.backbone).weights.empty();
+  const std::uint32_t least = std::max(shape.min_dim, 1U);
+  if (!method_of(options).any_order) {
+    return has_weights ? full_plan(shape)
+                       : equal_plan(shape, shape.total_size(least) * shape.tables);
+  }
+  constexpr std::uint32_t kSizes = 8;
+  const std::uint32_t most =
+      has_weights ? shape.max_dim : std::min(shape.max_dim, least + kSizes - 1);
+  RandomStream random(1, "order of rows");
+  std::vector<std::uint16_t> sizes(shape.num_rows());
+  for (std::uint16_t& size : sizes) {
+    size = static_cast<std::uint16_t>(least + random.below(most - least + 1));
+  }
+  sizes.front() = static_cast<std::uint16_t>(most);
+  return {shape, sizes};
+}
+
 }  // namespace
 
 std::uint64_t most_file_bytes(const Dataset& dataset, const Split& split, const FitOptions& options,
@@ -287,17 +312,14 @@ std::uint64_t most_file_bytes(const Dataset& dataset, const Split& split, const 
 std::uint64_t most_bytes_beside_table(const Dataset& dataset, const Split& split,
                                       const FitOptions& options, const TableShape& shape,
                                       StoredForm form, bool with_seen) {
-  // Weights are largest beside a table of all columns. What else there is does not depend on the
-  // columns, and one takes least time and memory.
-  const bool has_weights = !find_backbone(options.backbone).weights.empty();
-  const SizePlan sizes = has_weights ? full_plan(shape) : equal_plan(shape, shape.num_rows());
   const Precision precision = options.precision.value_or(Precision::kInt1);
-  const SizePlan plan = sizes.with_precision(precision).with_form(form);
+  const SizePlan plan = plan_of_much_beside_its_table(options, shape)
+                            .with_precision(precision)
+                            .with_form(form);
   const SampleFile file = sample_file(dataset, split, options, plan, with_seen);
   const Model stored = Model::from_bytes(std::as_bytes(std::span(file.bytes)), Verify::kStructure);
-  // The order of rows is the plan's. Ids have a bound that holds in any order. The interactions
-  // take least in the order of this plan, where all rows have one size: a hundredth of a byte more
-  // for each is enough for other orders.
+  // The order of rows is the plan's. Ids have a bound that holds in any order. Interactions may
+  // take a hundredth of a byte more each in another order of its kind.
   std::uint64_t more = kTextsAndPadding + file.interactions / 100 + most_id_bytes(file.user_ids) +
                        most_id_bytes(file.item_ids);
   for (const Model::Part& part : stored.parts()) {

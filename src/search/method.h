@@ -118,6 +118,7 @@ struct MethodKind {
   bool chooses_precision = false;
   bool shares_trainings = false;  // among the ranks of a run
   bool fills = false;             // plans may grow until they spend all of a budget of bytes
+  bool any_order = false;         // sizes need not fall with the frequency
   // Whether the method proposes one plan without training anything, where precision and form are
   // given; null: never.
   bool (*proposes_one_plan)(const MethodOptions& options) = nullptr;

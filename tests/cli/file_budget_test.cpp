@@ -62,6 +62,16 @@ class FileBudget : public testing::Test {
   int runs_ = 0;
 };
 
+// Rows whose sizes do not follow the frequency stand in any order, in which interactions take more.
+TEST_F(FileBudget, IsKeptWhereSizesDoNotFollowTheFrequency) {
+  for (const std::string seed : {"1", "2", "3"}) {
+    SCOPED_TRACE(seed);
+    const Json report = fitted({"--budget", "14kB", "--method", "mr", "--precision", "int4",
+                                "--final", "train", "--seed", seed});
+    EXPECT_GT(read_file(model()).size(), 0.9 * report["budget"]["bytes"].get<double>());
+  }
+}
+
 TEST_F(FileBudget, IsKeptByTheWholeFileWithEveryBackbone) {
   for (const std::string backbone : {"mf", "lightgcn", "ncf", "ngcf"}) {
     SCOPED_TRACE(backbone);
