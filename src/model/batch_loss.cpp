@@ -6,7 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "base/error.h"
 #include "model/cosine.h"
@@ -20,6 +20,18 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+// Room for `rows` rows of the models' columns; columns that no model has are zero.
+at::Tensor room_for_all(std::int64_t rows, std::int64_t stride, std::int64_t covered,
+                        const at::TensorOptions& options) {
+  return covered == stride ? at::empty({rows, stride}, options) : at::zeros({rows, stride}, options);
+}
+
+// On a CPU each of several models has its columns in a table of its own while its loss is computed:
+// rows are read in random order, and those of one model stay in the cache.
+bool has_own_tables(const at::Tensor& vectors, std::size_t num_models) {
+  return vectors.is_cpu() && num_models > 1;
+}
+
 class BatchLoss : public torch::autograd::Function<BatchLoss> {
  public:
   // What each slot of the batch contributes to the gradient is known together with the loss; the
@@ -28,26 +40,38 @@ class BatchLoss : public torch::autograd::Function<BatchLoss> {
                             std::span<const ModelColumns> models, const Batch* batch,
                             std::span<const LossOptions> losses, RankGroup* ranks) {
     Executor& executor = executor_for(vectors.device());
-    const std::int64_t stride = vectors.size(1);
-    std::uint32_t covered = 0;
-    for (const ModelColumns& model : models) covered += row_stride(model.width);
-    const std::array<std::int64_t, 2> shape = {batch->num_slots(), stride};
-    const at::Tensor contributions = covered == stride ? at::empty(shape, vectors.options())
-                                                       : at::zeros(shape, vectors.options());
+    const bool own_tables = has_own_tables(vectors, models.size());
+    // Of all models, or of each.
+    variable_list contributions;
+    if (!own_tables) {
+      std::int64_t covered = 0;
+      for (const ModelColumns& model : models) covered += row_stride(model.width);
+      contributions.push_back(
+          room_for_all(batch->num_slots(), vectors.size(1), covered, vectors.options()));
+    }
     const at::Tensor terms = at::empty({std::int64_t{batch->size()}}, vectors.options());
     at::Tensor loss = at::empty({static_cast<std::int64_t>(models.size())}, vectors.options());
     LossArgs args;
-    args.vectors = vectors.data_ptr<float>();
-    args.stride = static_cast<std::uint32_t>(stride);
     args.rows = u32_data(batch->rows);
     args.seen_mask = u32_data(batch->seen_mask);
     args.size = batch->size();
     args.pool = batch->pool();
     args.loss = terms.data_ptr<float>();
-    args.contributions = contributions.data_ptr<float>();
+    std::vector<std::int64_t> firsts;
     for (std::size_t model = 0; model < models.size(); ++model) {
       args.first_column = models[model].first;
       args.columns = row_stride(models[model].width);
+      at::Tensor table = vectors;
+      if (own_tables) {
+        firsts.push_back(args.first_column);
+        table = vectors.narrow(1, args.first_column, args.columns).contiguous();
+        contributions.push_back(
+            at::empty({std::int64_t{batch->num_slots()}, table.size(1)}, vectors.options()));
+        args.first_column = 0;
+      }
+      args.vectors = table.data_ptr<float>();
+      args.stride = static_cast<std::uint32_t>(table.size(1));
+      args.contributions = contributions.back().data_ptr<float>();
       args.kind = losses[model].kind;
       args.temperature = static_cast<float>(losses[model].temperature);
       if (ranks == nullptr) {
@@ -57,15 +81,31 @@ class BatchLoss : public torch::autograd::Function<BatchLoss> {
       }
       executor.mean(args.loss, args.size, loss.data_ptr<float>() + model);
     }
-    context->save_for_backward({contributions});
+    context->save_for_backward(contributions);
     context->saved_data["batch"] = reinterpret_cast<std::int64_t>(batch);
+    context->saved_data["stride"] = vectors.size(1);
+    context->saved_data["firsts"] = firsts;
     return loss;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const at::Tensor contributions = context->get_saved_variables()[0];
+    const variable_list contributions = context->get_saved_variables();
     const auto* batch = reinterpret_cast<const Batch*>(context->saved_data["batch"].toInt());
-    const at::Tensor gradient = batch->sum_slots(contributions, gradients[0].contiguous());
+    const std::vector<std::int64_t> firsts = context->saved_data["firsts"].toIntVector();
+    const at::Tensor factor = gradients[0].contiguous();
+    at::Tensor gradient;
+    if (firsts.empty()) {
+      gradient = batch->sum_slots(contributions[0], factor);
+    } else {
+      std::int64_t covered = 0;
+      for (const at::Tensor& own : contributions) covered += own.size(1);
+      gradient = room_for_all(batch->num_rows(), context->saved_data["stride"].toInt(), covered,
+                              contributions[0].options());
+      for (std::size_t model = 0; model < firsts.size(); ++model) {
+        const at::Tensor own = batch->sum_slots(contributions[model], factor);
+        gradient.narrow(1, firsts[model], own.size(1)).copy_(own);
+      }
+    }
     return {gradient, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
