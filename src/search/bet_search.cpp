@@ -14,6 +14,7 @@
 #include "base/stopwatch.h"
 #include "plan/rule_plans.h"
 #include "train/loss_choice.h"
+#include "train/side_by_side.h"
 
 namespace bet {
 namespace {
@@ -266,7 +267,7 @@ class PlanSearch {
         rules.size() - first,
         [&](std::size_t task) -> std::vector<double> {
           const SampledPlan& sampled = candidates_[rules[first + task]].sampled;
-          const double work = work_of(sampled.plan.width(), trainer_.whole_length());
+          const double work = work_of(sampled.plan, trainer_.whole_length());
           const auto best =
               trainer_.length(sampled.plan, [&](double part) { report(part * work); });
           if (!best) return {};
@@ -278,7 +279,7 @@ class PlanSearch {
           Trial trial = trial_of({rule}, {}, static_cast<std::uint64_t>(found[1]));
           trial.fitness = found[0];
           trial.seconds = seconds;
-          done_ += work_of(trial.sampled.plan.width(), trainer_.whole_length());
+          done_ += work_of(trial.sampled.plan, trainer_.whole_length());
           add(std::span(&trial, 1), Choices{{rule}});
         });
   }
@@ -312,9 +313,10 @@ class PlanSearch {
     for (std::size_t group = 0; group < ends.size(); ++group) {
       double columns = 0;
       for (std::size_t i = begin_of(group); i < ends[group]; ++i) {
-        columns += trained[i].plan->width();
+        columns += columns_of(*trained[i].plan);
       }
-      works.push_back(work_of(columns, steps));
+      works.push_back(trainer_.work(columns, static_cast<double>(ends[group] - begin_of(group)),
+                                    steps));
     }
     expect(std::accumulate(works.begin(), works.end(), 0.0));
     run_tasks(
@@ -385,7 +387,7 @@ class PlanSearch {
     if (tasks_.is_first_rank()) check_is(stored_[next], trial);
     trial.fitness = known[0];
     trial.seconds = known[2];
-    done_ += work_of(trial.sampled.plan.width(), steps);
+    done_ += work_of(trial.sampled.plan, steps);
     note(trial, choice);
     return true;
   }
@@ -536,37 +538,42 @@ class PlanSearch {
         std::max<std::size_t>(1, result_.num_lengths) + left_.first + left_.middle + left_.last;
   }
 
-  // What a training costs, in steps times columns: on given data its time is in proportion to it.
-  static double work_of(double columns, std::uint64_t steps) {
-    return static_cast<double>(steps) * (columns + kStepOverhead);
+  double columns_of(const SizePlan& plan) const {
+    return columns_side_by_side(plan, trainer_.backbone());
   }
 
-  // About how wide plans are that are yet to be trained: as the best of the first rung, or, before
-  // there are any, as the candidates.
-  double typical_width() const {
+  // Of a training of one plan.
+  double work_of(const SizePlan& plan, std::uint64_t steps) const {
+    return trainer_.work(columns_of(plan), 1, steps);
+  }
+
+  // About how many columns plans have that are yet to be trained: as the best of the first rung,
+  // or, before there are any, as the candidates.
+  double typical_columns() const {
     const Rung first = {fewest_ranking_steps(trainer_.backbone(), length_)};
     double sum = 0;
     if (scores_.contains(first.steps)) {
       const Choices best = best_of(first, num_middle_plans(options_));
-      for (const Choice& one : best) sum += candidates_[one.number].sampled.plan.width();
+      for (const Choice& one : best) sum += columns_of(candidates_[one.number].sampled.plan);
       return sum / static_cast<double>(best.size());
     }
-    for (const Candidate& one : candidates_) sum += one.sampled.plan.width();
+    for (const Candidate& one : candidates_) sum += columns_of(one.sampled.plan);
     return sum / static_cast<double>(candidates_.size());
   }
 
   // Expects the work of trainings that are about to begin, and what follows them.
   void expect(double next) {
-    const double width = typical_width();
-    // Plans are trained side by side: the overhead is that of a group.
-    const double group = std::max(1.0, trainer_.most_columns() / width);
+    const double columns = typical_columns();
+    const double in_group = std::max(1.0, std::floor(trainer_.most_columns() / columns));
     const auto later = [&](std::size_t count, std::uint64_t steps) {
-      return static_cast<double>(count * steps) * (width + kStepOverhead / group);
+      return static_cast<double>(count) / in_group *
+             trainer_.work(columns * in_group, in_group, steps);
     };
     const BackboneKind& backbone = trainer_.backbone();
-    const double length = result_.trials.empty() ? work_of(candidates_.front().sampled.plan.width(),
-                                                           trainer_.whole_length())
-                                                 : 0;
+    const double length =
+        result_.trials.empty()
+            ? work_of(candidates_.front().sampled.plan, trainer_.whole_length())
+            : 0;
     expected_ = done_ + length + next +
                 later(left_.first, fewest_ranking_steps(backbone, length_)) +
                 later(left_.middle, middle_steps(backbone, length_)) +
@@ -601,7 +608,7 @@ class PlanSearch {
   struct {                      // by rung
     std::size_t first = 0, middle = 0, last = 0;
   } left_;               // trainings after those that are being made
-  double done_ = 0;      // work_of() the noted trials
+  double done_ = 0;      // the noted trials took
   double expected_ = 0;  // of all
   std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
   // By steps of a rung: scores by fold.

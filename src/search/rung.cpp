@@ -31,6 +31,9 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
   return ends;
 }
 
+// What a step costs whatever its columns, in columns: for the balance of ranks.
+constexpr double kStepOverhead = 16;
+
 // How long ranks need that take groups as they come, in columns of a training.
 double time_needed(std::span<const PlanAndLoss> trained, std::span<const std::size_t> ends,
                    std::uint32_t num_ranks) {
@@ -104,6 +107,18 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
   }
   return trained_scores({data.split(), data.graph(), model, schedule, hooks(part_done)}, plans,
                         data.evaluator());
+}
+
+double RungTrainer::work(double columns, double plans, std::uint64_t steps) const {
+  // Measured on Gowalla: a step of a plan costs as much as two columns more on a CPU, where the
+  // batch's own costs are small, and one of a group as much as 64 more on an H200. Measuring a plan
+  // takes as long as a dozen steps.
+  constexpr double kOfPlan = 2;
+  constexpr double kOfGroupOnGpu = 64;
+  constexpr double kMeasuring = 12;
+  const bool on_cpu = context_.graph.device().is_cpu();
+  const double of_step = columns + (on_cpu ? kOfPlan * plans : kOfGroupOnGpu);
+  return static_cast<double>(steps) * of_step + kMeasuring * columns;
 }
 
 std::uint32_t RungTrainer::most_columns() const {

@@ -33,9 +33,6 @@ struct ShortTraining {
   LossOptions loss;
 };
 
-// What a step costs whatever its columns, in columns.
-constexpr double kStepOverhead = 16;
-
 // A short training that ranks plans as one of `length` steps does (docs/studies/rungs.md). The rate
 // of BPR is higher, and the temperature of a softmax lower, than would be best for the short
 // training itself: so plans that learn slowly come as far as they do in the whole one. Dense
@@ -92,6 +89,10 @@ class RungTrainer {
     return groups(trained, backbone(), most_columns(), num_ranks);
   }
   std::uint32_t most_columns() const;
+
+  // What it costs to train `plans` plans of together `columns` columns (columns_side_by_side) in a
+  // table and to measure them, in steps of a column; on given data the time is in proportion to it.
+  double work(double columns, double plans, std::uint64_t steps) const;
 
  private:
   // Only the last one is kept: a fold has a copy of the data.
