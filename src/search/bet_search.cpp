@@ -50,10 +50,15 @@ std::size_t most_middle_plans(const SearchOptions& options, std::size_t num_prec
   return num_middle_plans(options) + kMiddleRules + num_rule_precisions(num_precisions);
 }
 
-// Of the losses that are best for the first finalist, tried with the others; and of pairs of a plan
-// and a loss that are measured on all folds.
+// Of the losses that are best for the first finalist, tried with the others.
 constexpr std::size_t kLosses = 2;
-constexpr std::size_t kLastPairs = 3;
+
+// Pairs of a plan and a loss that are trained to the whole length, in addition to the best of a
+// rule: on the second fold, and then on each of the others.
+constexpr std::size_t kWholePairs = 3;
+constexpr std::size_t kLastPairs = 2;
+constexpr std::size_t kPairsOnOtherFolds = kLastPairs * (kFolds - 2);
+constexpr std::size_t kWholeTrainings = kWholePairs + 1 + kPairsOnOtherFolds;
 
 // Plans of the last rung, in addition to the best rule.
 std::size_t num_finalists(const SearchOptions& options, std::size_t num_precisions) {
@@ -62,9 +67,7 @@ std::size_t num_finalists(const SearchOptions& options, std::size_t num_precisio
 
 std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_precisions,
                                std::size_t num_losses) {
-  const std::size_t on_one_fold =
-      num_losses + num_finalists(options, num_precisions) * std::min(num_losses, kLosses);
-  return on_one_fold + kLastPairs * (kFolds - 1);
+  return num_losses + num_finalists(options, num_precisions) * std::min(num_losses, kLosses);
 }
 
 std::string trial_text(const Trial& trial) {
@@ -176,25 +179,13 @@ class PlanSearch {
     train(better, middle);
     Choices finalists = best_finalists(middle);
     add_best_rules(middle, 1, finalists);
-    Rung last = {last_steps(trainer_.backbone(), length_)};
+    const Rung last = {last_steps(trainer_.backbone(), length_)};
     train_finalists(finalists, last);
     Choices best = best_pairs(last);
-    if (best.size() > kLastPairs) best.resize(kLastPairs);
-    // Losses of a kind stand together: they are trained side by side.
-    std::ranges::stable_sort(best, {}, &Choice::loss);
+    if (best.size() > kWholePairs) best.resize(kWholePairs);
+    add_best_rules(last, 1, best);
     // One alone is chosen already.
-    if (best.size() < 2) return;
-    last.first_fold = 1;
-    last.end_fold = kFolds;
-    if (!a_part_compares(best)) last.steps = length_;
-    left_.last = 0;
-    const auto before = scores_;
-    try {
-      train(best, last);
-    } catch (const Stopped&) {
-      scores_ = before;  // those that came first are not better than the others
-      throw;
-    }
+    if (best.size() > 1) compare_whole_trainings(std::move(best));
   }
 
   Choice first_choice(std::size_t number) const {
@@ -217,20 +208,29 @@ class PlanSearch {
     }
     // Losses of a kind stand together: they are trained side by side.
     std::ranges::stable_sort(others, {}, &Choice::loss);
-    left_.last = kLastPairs * (kFolds - 1);
+    left_.last = 0;
     train(others, rung);
   }
 
-  // Whether a part of a training tells which of them is best: of losses of different kinds, of
-  // rates and of precisions one may gain more from the rest of it (docs/studies/rungs.md).
-  bool a_part_compares(const Choices& choices) const {
-    const auto loss = [&](const Choice& choice) {
-      return trainer_.losses(candidates_[choice.number].sampled.plan, length_)[choice.loss];
-    };
-    const Choice& first = choices.front();
-    return std::ranges::all_of(choices, [&](const Choice& other) {
-      return are_alike(loss(other), loss(first)) && precision_of(other) == precision_of(first);
-    });
+  // The rest of a training may change which of two pairs is ahead, and so may the items that are
+  // held out: these are trained as finally on the folds that did not choose them.
+  void compare_whole_trainings(Choices pairs) {
+    const auto before = scores_;
+    left_.whole = kPairsOnOtherFolds;
+    try {
+      for (std::uint32_t fold = 1; fold < kFolds; ++fold) {
+        // Losses of a kind stand together: they are trained side by side.
+        std::ranges::stable_sort(pairs, {}, &Choice::loss);
+        train(pairs, {length_, fold, fold + 1});
+        std::ranges::stable_sort(pairs, std::greater<>(),
+                                 [&](const Choice& pair) { return score_of(length_, pair); });
+        if (pairs.size() > kLastPairs) pairs.resize(kLastPairs);
+        left_.whole = 0;
+      }
+    } catch (const Stopped&) {
+      scores_ = before;  // those that came first are not better than the others
+      throw;
+    }
   }
 
   // Adds a plan to the candidates and its number to `fresh`, unless it is one of them.
@@ -533,9 +533,9 @@ class PlanSearch {
   // Those that a search makes which is not cut short.
   void count_trainings() {
     left_ = {num_rules_ + options_.num_plans, most_middle_plans(options_, num_precisions()),
-             num_last_trainings(options_, num_precisions(), num_losses_)};
-    result_.num_planned =
-        std::max<std::size_t>(1, result_.num_lengths) + left_.first + left_.middle + left_.last;
+             num_last_trainings(options_, num_precisions(), num_losses_), kWholeTrainings};
+    result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + left_.first +
+                          left_.middle + left_.last + left_.whole;
   }
 
   double columns_of(const SizePlan& plan) const {
@@ -577,7 +577,7 @@ class PlanSearch {
     expected_ = done_ + length + next +
                 later(left_.first, fewest_ranking_steps(backbone, length_)) +
                 later(left_.middle, middle_steps(backbone, length_)) +
-                later(left_.last, last_steps(backbone, length_));
+                later(left_.last, last_steps(backbone, length_)) + later(left_.whole, length_);
   }
 
   // `more`: work, in addition to what is noted.
@@ -606,7 +606,7 @@ class PlanSearch {
   std::uint64_t length_ = 0;    // best for this data
   bool few_data_ = false;       // it depends on the plan
   struct {                      // by rung
-    std::size_t first = 0, middle = 0, last = 0;
+    std::size_t first = 0, middle = 0, last = 0, whole = 0;
   } left_;               // trainings after those that are being made
   double done_ = 0;      // the noted trials took
   double expected_ = 0;  // of all
@@ -624,7 +624,8 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
                              std::size_t num_losses, std::uint64_t length) {
   return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
          most_middle_plans(options, num_precisions) * middle_steps(backbone, length) +
-         num_last_trainings(options, num_precisions, num_losses) * last_steps(backbone, length);
+         num_last_trainings(options, num_precisions, num_losses) * last_steps(backbone, length) +
+         kWholeTrainings * length;
 }
 
 SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,

@@ -44,8 +44,8 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 // briefly; then plans near the best so far, nearer each time. The better of them and the best rules
 // are trained longer, the best of these and the best rule longer still: the first by every loss
 // that there is a choice of, the others by the two that were best for it, because which plan is
-// better depends on the loss. The three best pairs of a plan and a loss are measured on the other
-// folds as well, so that all of validation decides.
+// better depends on the loss. The three best pairs of a plan and a loss and the best pair of a rule
+// are trained to the whole length on another fold, and the best two of them on the third one.
 //
 // Every training is stored before the next begins. Resumes from the trainings in `store`, to the
 // same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave
