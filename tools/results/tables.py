@@ -1,7 +1,7 @@
 """The tables of docs/results.md, docs/scale.md and docs/studies, each a function of the committed result files."""
 import statistics
 
-import measure_lengths
+import measure_fits
 from results import experiments
 from results import scale as scale_lines
 from results import updates as update_lines
@@ -81,9 +81,9 @@ def loss_on_small_data():
     """BPR and the loss that is chosen, over the same seeds."""
     runs = read("h200/loss-small.jsonl")
     rows = []
-    for backbone in measure_lengths.BACKBONES:
+    for backbone in measure_fits.BACKBONES:
         for method in ("full", "es"):
-            for data in measure_lengths.GROUPS["first"]:
+            for data in measure_fits.FIRST:
                 cells = {loss: [run.fields for run in select(runs, backbone=backbone, method=method, data=data)
                                 if run.fields["loss"] == loss] for loss in ("bpr", "auto")}
                 bpr, auto = ([run["recall"] for run in cells[loss]] for loss in ("bpr", "auto"))
@@ -419,10 +419,10 @@ def search_options():
 def small_data():
     """Every backbone on small data sets: mean and standard deviation over five seeds."""
     runs = read("h200/lengths-rates.jsonl")
-    datasets = measure_lengths.GROUPS["first"]
+    datasets = measure_fits.FIRST
     rows = []
-    for backbone in measure_lengths.BACKBONES:
-        for method in measure_lengths.METHODS:
+    for backbone in measure_fits.BACKBONES:
+        for method in ("full", "es", "bet"):
             cells = [select(runs, backbone=backbone, method=method, data=data) for data in datasets]
             rows.append([f"{NAMES[backbone]}, `{method}`",
                          *(mean_spread([run.fields["recall"] for run in cell]) for cell in cells)])
@@ -513,10 +513,10 @@ def first_fits():
 
 def lengths(before, after):
     old, new = read(f"h200/{before}.jsonl"), read(f"h200/{after}.jsonl")
-    names = [name for group in measure_lengths.GROUPS.values() for name in group]
+    names = [*measure_fits.FIRST, *measure_fits.FRESH]
     rows = []
-    for backbone in measure_lengths.BACKBONES:
-        for method in measure_lengths.METHODS:
+    for backbone in measure_fits.BACKBONES:
+        for method in ("full", "es", "bet"):
             for data in names:
                 cells = [[run.fields for run in select(runs, backbone=backbone, method=method, data=data)]
                          for runs in (old, new)]
@@ -531,9 +531,9 @@ def lengths(before, after):
                  old + new, STUDY)
 
 
-# Users of the data sets of measure_lengths.
+# Users of the data sets of measure_fits.
 USERS = {"demo": 2000, "ml-100k": 943, "ml-latest-small": 671,
-         **{name: shape[0] for name, shape in measure_lengths.SYNTHETIC.items()}}
+         **{name: shape[0] for name, shape in measure_fits.SYNTHETIC.items()}}
 
 
 def plan_choice():
@@ -541,8 +541,8 @@ def plan_choice():
     found = [run for run in read("h200/lengths-rates.jsonl") if run.method == "bet"]
     equal, compared = read("h200/lengths-es-quick.jsonl"), read("h200/plan-choice.jsonl")
     rows = []
-    for backbone in measure_lengths.BACKBONES:
-        for data in measure_lengths.GROUPS["first"]:
+    for backbone in measure_fits.BACKBONES:
+        for data in measure_fits.FIRST:
             recalls = [{run.seed: run.fields["recall"] for run in select(runs, backbone=backbone, data=data)}
                        for runs in (equal, found)]
             noise = (3 * USERS[data]) ** -0.5
@@ -562,7 +562,7 @@ def rates():
     slower = sorted({run.fields["slower"] for run in runs})
     rows = []
     for backbone in ("mf", "ncf"):
-        for data in measure_lengths.GROUPS["first"]:
+        for data in measure_fits.FIRST:
             cells = [[run.fields["validation"] for run in select(runs, backbone=backbone, data=data)
                       if run.fields["slower"] == one] for one in slower]
             best = max(cells, key=statistics.mean)
@@ -576,7 +576,7 @@ def ncf_rates():
     runs = read("h200/ncf-rates.jsonl")
     used = sorted({run.fields["rate"] for run in runs}, reverse=True)
     rows = []
-    for method, datasets in (("full", (*measure_lengths.GROUPS["first"], "gowalla", "yelp2018")),
+    for method, datasets in (("full", (*measure_fits.FIRST, "gowalla", "yelp2018")),
                              ("es", ("gowalla", "yelp2018"))):
         for data in datasets:
             row = [f"{NAMES.get(data, data)}, `{method}`{' 10 %' if method == 'es' else ''}"]
