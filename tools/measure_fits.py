@@ -4,9 +4,10 @@
   tools/measure_fits.py BET DATA_FOLDER OUT.jsonl DEVICE JOBS SECONDS GROUP...
 
 Runs what OUT.jsonl does not have yet, JOBS at a time and each with one thread, a first seed everywhere before the
-second anywhere. After SECONDS the runs that have not ended are killed; the same command makes them later. DATA_FOLDER has
-the layout of ../shared/data; BET generates the synthetic sets, and gowalla-2000 and yelp2018-2000 are the first 2,000
-users of their set. COMMIT in the environment is written to every line, by default that of the working tree.
+second anywhere. A run that fails is reported, and the others are made. After SECONDS the runs that have not ended are
+killed; the same command makes them later. DATA_FOLDER has the layout of ../shared/data; BET generates the synthetic
+sets, and gowalla-2000 and yelp2018-2000 are the first 2,000 users of their set. COMMIT in the environment is written to
+every line, by default that of the working tree.
 tools/make_results.py makes the tables of the documentation from these lines.
 """
 import concurrent.futures
@@ -123,12 +124,12 @@ def measure(bet, path, key, device, seconds):
         except subprocess.TimeoutExpired:
             return None, None
     if result.returncode != 0:
-        raise RuntimeError(f"{key}: {result.stderr}")
+        raise RuntimeError(result.stderr)
     report = json.loads(result.stdout)
     line = dict(zip(KEY, key))
     if "loss" in report:
         line["chosen"] = loss_text(report["loss"])
-    if "chosen" in report:
+    if isinstance(report.get("chosen"), dict):
         line["plan"] = report["chosen"].get("plan", "")
     for name, part in (("validation", "validation"), ("recall", "test")):
         line[name] = round(report[part]["recall@20"], 5)
@@ -157,7 +158,11 @@ def main():
         def make(key):
             nonlocal ended
             left = end - time.monotonic()
-            line, search = measure(bet, paths[key[0]], key, device, left) if left > 0 else (None, None)
+            try:
+                line, search = measure(bet, paths[key[0]], key, device, left) if left > 0 else (None, None)
+            except (RuntimeError, KeyError, ValueError) as error:
+                print(f"{key}: {error!r}", file=sys.stderr)
+                return
             if line is None:
                 return
             with lock:
