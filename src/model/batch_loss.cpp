@@ -23,7 +23,8 @@ using torch::autograd::variable_list;
 // Room for `rows` rows of the models' columns; columns that no model has are zero.
 at::Tensor room_for_all(std::int64_t rows, std::int64_t stride, std::int64_t covered,
                         const at::TensorOptions& options) {
-  return covered == stride ? at::empty({rows, stride}, options) : at::zeros({rows, stride}, options);
+  return covered == stride ? at::empty({rows, stride}, options)
+                           : at::zeros({rows, stride}, options);
 }
 
 // On a CPU each of several models has its columns in a table of its own while its loss is computed:

@@ -313,9 +313,8 @@ std::uint64_t most_bytes_beside_table(const Dataset& dataset, const Split& split
                                       const FitOptions& options, const TableShape& shape,
                                       StoredForm form, bool with_seen) {
   const Precision precision = options.precision.value_or(Precision::kInt1);
-  const SizePlan plan = plan_of_much_beside_its_table(options, shape)
-                            .with_precision(precision)
-                            .with_form(form);
+  const SizePlan plan =
+      plan_of_much_beside_its_table(options, shape).with_precision(precision).with_form(form);
   const SampleFile file = sample_file(dataset, split, options, plan, with_seen);
   const Model stored = Model::from_bytes(std::as_bytes(std::span(file.bytes)), Verify::kStructure);
   // The order of rows is the plan's. Ids have a bound that holds in any order. Interactions may

@@ -315,8 +315,8 @@ class PlanSearch {
       for (std::size_t i = begin_of(group); i < ends[group]; ++i) {
         columns += columns_of(*trained[i].plan);
       }
-      works.push_back(trainer_.work(columns, static_cast<double>(ends[group] - begin_of(group)),
-                                    steps));
+      works.push_back(
+          trainer_.work(columns, static_cast<double>(ends[group] - begin_of(group)), steps));
     }
     expect(std::accumulate(works.begin(), works.end(), 0.0));
     run_tasks(
@@ -570,10 +570,9 @@ class PlanSearch {
              trainer_.work(columns * in_group, in_group, steps);
     };
     const BackboneKind& backbone = trainer_.backbone();
-    const double length =
-        result_.trials.empty()
-            ? work_of(candidates_.front().sampled.plan, trainer_.whole_length())
-            : 0;
+    const double length = result_.trials.empty()
+                              ? work_of(candidates_.front().sampled.plan, trainer_.whole_length())
+                              : 0;
     expected_ = done_ + length + next +
                 later(left_.first, fewest_ranking_steps(backbone, length_)) +
                 later(left_.middle, middle_steps(backbone, length_)) +
