@@ -14,9 +14,14 @@ tools/setup.sh packages-clean-root.txt
 work=$(mktemp -d)
 root=$work/root
 cleanup() {
-  for place in opt/cuda work/shared sys dev proc; do
-    umount --recursive "$root/$place" 2>/dev/null || true
+  # A stage that failed may have left others running beside it.
+  for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/root")" != "$root" ] || kill -9 "${process#/proc/}" 2>/dev/null || true
   done
+  for place in opt/cuda work/shared sys dev proc; do
+    umount --recursive --lazy "$root/$place" 2>/dev/null || true
+  done
+  ! grep -F " $root/" /proc/self/mounts || { echo "$0: $work is kept, since these are mounted" >&2; return; }
   rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
