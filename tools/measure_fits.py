@@ -49,13 +49,13 @@ def at_each_budget(*methods):
     return tuple((method, budget) for method in methods for budget in BUDGETS)
 
 
-EQUAL_AND_FOUND = (("es", "10%"), ("bet", "10%"))
+EQUAL, FOUND = (("es", "10%"),), (("bet", "10%"),)
 RULES = at_each_budget("sided", "es", "frequency")
 GROUPS = {
     "lengths": runs(FIRST, BACKBONES, FULL_AND_EQUAL, ("bpr",), 5),
     "lengths-fresh": runs(FRESH, BACKBONES, FULL_AND_EQUAL, ("bpr",), 5),
-    "quick": runs(FIRST, BACKBONES, EQUAL_AND_FOUND, ("bpr",), 5, "quick"),
-    "quick-fresh": runs(FRESH, BACKBONES, EQUAL_AND_FOUND, ("bpr",), 3, "quick"),
+    "quick": runs(FIRST, BACKBONES, EQUAL, ("bpr",), 5) + runs(FIRST, BACKBONES, FOUND, ("bpr",), 5, "quick"),
+    "quick-fresh": runs(FRESH, BACKBONES, EQUAL, ("bpr",), 3) + runs(FRESH, BACKBONES, FOUND, ("bpr",), 3, "quick"),
     "loss-small": runs(FIRST, BACKBONES, FULL_AND_EQUAL, BOTH, 3),
     "loss-full": runs(LARGE, ("lightgcn",), (("full", ""),), BOTH, 3),
     "loss-lightgcn": runs(LARGE, ("lightgcn",), (("full", ""), *at_each_budget("es", "sided")), BOTH, 3),

@@ -101,7 +101,7 @@ void set_precision(FitOptions& options) {
 // With --loss auto: negatives of a pool for the softmax, at least (docs/studies/loss.md). BPR has
 // those of --loss bpr, so that it comes to the same model where it is chosen.
 constexpr std::uint32_t kAutoPool = 128;
-// Steps of a falling rate but with --effort quick, at least (docs/studies/schedule_length.md).
+// Steps of a falling rate, at least (docs/studies/schedule_length.md).
 constexpr std::uint64_t kLongSteps = 800;
 
 void set_schedule(FitOptions& options) {
@@ -118,9 +118,8 @@ void set_schedule(FitOptions& options) {
   if (options.loss == LossSetting::kAuto && (!schedule.linear || *options.negatives == 1)) {
     options.loss = LossSetting::kBpr;
   }
-  const bool longer = schedule.linear && options.effort != Effort::kQuick;
   options.max_steps =
-      options.max_steps.value_or(std::max(schedule.max_steps, longer ? kLongSteps : 0));
+      options.max_steps.value_or(std::max(schedule.max_steps, schedule.linear ? kLongSteps : 0));
   options.measure_steps = options.measure_steps.value_or(schedule.measure_steps);
   if (!schedule.linear) options.patience = options.patience.value_or(patience_of(options.effort));
   if (schedule.batch_size > 0) {

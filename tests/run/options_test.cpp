@@ -32,6 +32,18 @@ TEST(LossAuto, HasNegativesByTheLoss) {
   EXPECT_EQ(with_loss(asked, {.kind = LossKind::kBpr}).negatives, 256U);
 }
 
+// The model of a quick search is trained for as long as the one of equal sizes beside it.
+TEST(Effort, DecidesHowManyPlansAreTriedAndNotHowLongTheyAreTrained) {
+  const auto options = [](const char* effort) {
+    return with_defaults(options_of({{"budget", "5%"}, {"effort", effort}}));
+  };
+  EXPECT_LT(options("quick").search.iterations, options("normal").search.iterations);
+  EXPECT_LT(options("normal").search.iterations, options("thorough").search.iterations);
+  for (const char* effort : {"quick", "normal", "thorough"}) {
+    EXPECT_EQ(options(effort).max_steps, 800U) << effort;
+  }
+}
+
 // The full-size model is the same for every budget, search and form of the file; each option of the
 // configuration is either one of these or makes another model.
 TEST(PretrainedIdentity, IsOfWhatDecidesTheFullSizeModel) {
