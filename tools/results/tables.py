@@ -167,6 +167,31 @@ def search_middle():
     return table(["backbone, data, budget", "`bet`", "`sided`", "`es`"], rows, used, STUDY)
 
 
+def _ranks(values):
+    """From 1; equal values share the mean of theirs."""
+    order = sorted(values)
+    return [order.index(value) + (order.count(value) + 1) / 2 for value in values]
+
+
+def rank_correlation():
+    """Spearman's correlation of short trainings and of probes with the whole training, and what choosing by them loses."""
+    runs = read("rank-plans.jsonl")
+    rows = []
+    for run in runs:
+        final = run.fields["other_third"]
+
+        def cell(scores):
+            best_four = sorted(range(len(scores)), key=scores.__getitem__)[-4:]
+            loss = 1 - max(final[plan] for plan in best_four) / max(final)
+            return f"{statistics.correlation(_ranks(scores), _ranks(final)):.2f} ({100 * loss:.1f} %)"
+
+        rows.append([f"{NAMES[run.backbone]}, {NAMES.get(run.data, run.data)} {percent(run.fields['budget'])}",
+                     len(final), f"{run.fields['first_steps']} of {run.fields['length']}",
+                     *(cell(run.fields[rung]) for rung in ("probe", "first", "middle", "last", "whole"))])
+    return table(["backbone, data, budget", "plans", "steps of the first rung", "probe of `bet-paper`", "first rung", "middle rung",
+                  "last rung", "whole training, same third"], rows, runs, STUDY)
+
+
 # --- bits ---------------------------------------------------------------------------------------
 
 BYTE_BUDGETS = ("5%B", "2%B", "1%B", "0.5%B")
@@ -773,6 +798,7 @@ TABLES = {
     "search-rungs-dense": search_rungs_dense,
     "search-middle": search_middle,
     "search-seeds": search_seeds,
+    "rank-correlation": rank_correlation,
     "bits-search": bits_search,
     "bits-mf": bits_mf,
     "bits-files": bits_files,
