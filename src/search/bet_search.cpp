@@ -131,6 +131,21 @@ class PlanSearch {
     auto operator<=>(const Choice&) const = default;
   };
   using Choices = std::vector<Choice>;
+  // Trainings of a rung, and which of them are made side by side: the end of each group, and the
+  // work that it takes.
+  struct Groups {
+    Choices choices;
+    std::vector<PlanAndLoss> trained;
+    std::uint64_t steps = 0;
+    std::vector<std::size_t> ends;
+    std::vector<double> works;
+
+    std::size_t begin_of(std::size_t group) const { return group > 0 ? ends[group - 1] : 0; }
+    std::span<const PlanAndLoss> trainings_of(std::size_t group) const {
+      return std::span(trained).subspan(begin_of(group), ends[group] - begin_of(group));
+    }
+    double work() const { return std::accumulate(works.begin(), works.end(), 0.0); }
+  };
 
   void search() {
     for (const PlanSampler& sampler : samplers_) {
@@ -142,14 +157,12 @@ class PlanSearch {
     num_losses_ = trainer_.losses(candidates_.front().sampled.plan, 1).size();
     count_trainings();
     length_ = trainer_.whole_length();
-    expect(0);
     find_length();
     count_trainings();
-    const Rung first = {fewest_ranking_steps(trainer_.backbone(), length_)};
-    Choices fresh;
-    for (std::size_t rule = 0; rule < num_rules_; ++rule) fresh.push_back(first_choice(rule));
+    const Rung first = first_rung();
     left_.first = options_.num_plans;
-    train(fresh, first);
+    train(rule_choices(), first);
+    Choices fresh;
     for (std::uint32_t made = 0; made < options_.num_plans;) {
       const Choices parents = best_parents(first);
       const double reach = kFirstReach * std::pow(kLastReach / kFirstReach,
@@ -188,8 +201,16 @@ class PlanSearch {
     if (best.size() > 1) compare_whole_trainings(std::move(best));
   }
 
+  Rung first_rung() const { return {fewest_ranking_steps(trainer_.backbone(), length_)}; }
+
   Choice first_choice(std::size_t number) const {
     return {number, trainer_.first_loss(candidates_[number].sampled.plan, few_data_)};
+  }
+
+  Choices rule_choices() const {
+    Choices choices;
+    for (std::size_t rule = 0; rule < num_rules_; ++rule) choices.push_back(first_choice(rule));
+    return choices;
   }
 
   // The first of them by all losses, the others by those that are best for it.
@@ -246,16 +267,48 @@ class PlanSearch {
   // in it. Then data are few, and the best length depends on the plan: it is that of the best of
   // three plans, with equal sizes, with most for the users and with most for the items.
   void find_length() {
-    find_lengths({0});
-    few_data_ = result_.trials.front().steps < trainer_.whole_length();
+    constexpr std::size_t kEqualSizes = 0;
+    if (!replay({kEqualSizes}, {}, 0)) find_length_of(kEqualSizes);
+    few_data_ = is_short(result_.trials.front());
     if (few_data_) {
       const auto share = [](const Candidate& rule) { return rule.sampled.origin.user_share; };
       const auto [least, most] = std::ranges::minmax_element(candidates_, {}, share);
       find_lengths({static_cast<std::size_t>(least - candidates_.begin()),
                     static_cast<std::size_t>(most - candidates_.begin())});
     }
-    length_ = std::ranges::max_element(result_.trials, {}, &Trial::fitness)->steps;
-    result_.num_lengths = result_.trials.size();
+    result_.num_lengths = few_data_ ? result_.trials.size() : 1;
+    const auto found = std::span(result_.trials).first(result_.num_lengths);
+    length_ = std::ranges::max_element(found, {}, &Trial::fitness)->steps;
+  }
+
+  bool is_short(const Trial& trial) const { return trial.steps < trainer_.whole_length(); }
+
+  // The best length of the first rule, which one rank finds. The others train the first rung
+  // meanwhile, as if it were the whole length: if data are few, this is left out.
+  void find_length_of(std::size_t rule) {
+    Groups ahead;
+    if (tasks_.num_ranks() > 1) {
+      ahead = untrained(rule_choices(), first_rung());
+      divide(ahead);
+      left_.first -= num_rules_;
+    }
+    expect(ahead.work());
+    run_tasks(
+        1 + ahead.ends.size(),
+        [&](std::size_t task) -> std::vector<double> {
+          if (task == 0) return best_length(rule);
+          if (few_data_) return {0};  // is not read
+          return train_group(ahead, task - 1);
+        },
+        [&](std::size_t task, std::span<const double> result, double seconds) {
+          if (task == 0) {
+            add_length(rule, result, seconds);
+            few_data_ = is_short(result_.trials.front());
+            result_.num_lengths = few_data_ ? 0 : 1;
+          } else if (!few_data_) {
+            add_group(ahead, task - 1, result, seconds);
+          }
+        });
   }
 
   // The best lengths of rules, as trials.
@@ -264,80 +317,96 @@ class PlanSearch {
     while (first < rules.size() && replay({rules[first]}, {}, 0)) ++first;
     if (first == rules.size()) return;
     run_tasks(
-        rules.size() - first,
-        [&](std::size_t task) -> std::vector<double> {
-          const SampledPlan& sampled = candidates_[rules[first + task]].sampled;
-          const double work = work_of(sampled.plan, trainer_.whole_length());
-          const auto best =
-              trainer_.length(sampled.plan, [&](double part) { report(part * work); });
-          if (!best) return {};
-          return {best->score,
-                  static_cast<double>(best->is_short ? best->length : trainer_.whole_length())};
-        },
-        [&](std::size_t task, std::span<const double> found, double seconds) {
-          const std::size_t rule = rules[first + task];
-          Trial trial = trial_of({rule}, {}, static_cast<std::uint64_t>(found[1]));
-          trial.fitness = found[0];
-          trial.seconds = seconds;
-          done_ += work_of(trial.sampled.plan, trainer_.whole_length());
-          add(std::span(&trial, 1), Choices{{rule}});
+        rules.size() - first, [&](std::size_t task) { return best_length(rules[first + task]); },
+        [&](std::size_t task, std::span<const double> result, double seconds) {
+          add_length(rules[first + task], result, seconds);
         });
+  }
+
+  // The score at the best length of a rule, and that length; empty if it was stopped.
+  std::vector<double> best_length(std::size_t rule) {
+    const SizePlan& plan = candidates_[rule].sampled.plan;
+    const double work = work_of(plan, trainer_.whole_length());
+    const auto best = trainer_.length(plan, [&](double part) { report(part * work); });
+    if (!best) return {};
+    return {best->score,
+            static_cast<double>(best->is_short ? best->length : trainer_.whole_length())};
+  }
+
+  void add_length(std::size_t rule, std::span<const double> found, double seconds) {
+    Trial trial = trial_of({rule}, {}, static_cast<std::uint64_t>(found[1]));
+    trial.fitness = found[0];
+    trial.seconds = seconds;
+    done_ += work_of(trial.sampled.plan, trainer_.whole_length());
+    add(std::span(&trial, 1), Choices{{rule}});
   }
 
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
   // process: a group is stored as a whole, since scores depend, in their last bits, on who is
   // trained beside whom.
   void train(const Choices& choices, const Rung& rung) {
-    Choices fresh;
-    std::vector<PlanAndLoss> trained;
-    for (std::uint32_t fold = rung.first_fold; fold < rung.end_fold; ++fold) {
-      for (const Choice& choice : choices) {
-        // On small data several rungs have the same length.
-        if (!trained_.insert({rung.steps, fold, choice}).second) continue;
-        fresh.push_back(choice);
-        const SizePlan& plan = candidates_[choice.number].sampled.plan;
-        trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss], fold});
-      }
+    Groups groups = untrained(choices, rung);
+    std::ptrdiff_t known = 0;
+    for (const Choice& choice : groups.choices) {
+      if (!replay(choice, groups.trained[static_cast<std::size_t>(known)], rung.steps)) break;
+      ++known;
     }
-    std::size_t first = 0;
-    while (first < fresh.size() && replay(fresh[first], trained[first], rung.steps)) ++first;
-    train_groups(std::span(fresh).subspan(first), std::span(trained).subspan(first), rung.steps);
+    groups.choices.erase(groups.choices.begin(), groups.choices.begin() + known);
+    groups.trained.erase(groups.trained.begin(), groups.trained.begin() + known);
+    if (groups.choices.empty()) return;
+    divide(groups);
+    expect(groups.work());
+    run_tasks(
+        groups.ends.size(), [&](std::size_t group) { return train_group(groups, group); },
+        [&](std::size_t group, std::span<const double> scores, double seconds) {
+          add_group(groups, group, scores, seconds);
+        });
   }
 
-  void train_groups(std::span<const Choice> choices, std::span<const PlanAndLoss> trained,
-                    std::uint64_t steps) {
-    if (choices.empty()) return;
-    const std::vector<std::size_t> ends = trainer_.groups(trained, tasks_.num_ranks());
-    const auto begin_of = [&](std::size_t group) { return group > 0 ? ends[group - 1] : 0; };
-    std::vector<double> works;
-    for (std::size_t group = 0; group < ends.size(); ++group) {
-      double columns = 0;
-      for (std::size_t i = begin_of(group); i < ends[group]; ++i) {
-        columns += columns_of(*trained[i].plan);
+  // The trainings of a rung that are not made yet: on small data several rungs have the same
+  // length.
+  Groups untrained(const Choices& choices, const Rung& rung) const {
+    Groups groups;
+    groups.steps = rung.steps;
+    for (std::uint32_t fold = rung.first_fold; fold < rung.end_fold; ++fold) {
+      for (const Choice& choice : choices) {
+        if (trained_.contains({rung.steps, fold, choice})) continue;
+        groups.choices.push_back(choice);
+        const SizePlan& plan = candidates_[choice.number].sampled.plan;
+        groups.trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss], fold});
       }
-      works.push_back(
-          trainer_.work(columns, static_cast<double>(ends[group] - begin_of(group)), steps));
     }
-    expect(std::accumulate(works.begin(), works.end(), 0.0));
-    run_tasks(
-        ends.size(),
-        [&](std::size_t group) {
-          const std::size_t count = ends[group] - begin_of(group);
-          return trainer_.scores(trained.subspan(begin_of(group), count), steps, length_,
-                                 [&](double part) { report(part * works[group]); });
-        },
-        [&](std::size_t group, std::span<const double> scores, double seconds) {
-          const std::size_t begin = begin_of(group);
-          std::vector<Trial> trials;
-          for (std::size_t i = 0; i < scores.size(); ++i) {
-            trials.push_back(trial_of(choices[begin + i], trained[begin + i], steps));
-            trials.back().iteration += static_cast<std::uint32_t>(i);
-            trials.back().fitness = scores[i];
-            trials.back().seconds = seconds / static_cast<double>(scores.size());
-          }
-          done_ += works[group];
-          add(trials, choices.subspan(begin, scores.size()));
-        });
+    return groups;
+  }
+
+  void divide(Groups& groups) const {
+    groups.ends = trainer_.groups(groups.trained, tasks_.num_ranks());
+    for (std::size_t group = 0; group < groups.ends.size(); ++group) {
+      double columns = 0;
+      for (const PlanAndLoss& one : groups.trainings_of(group)) columns += columns_of(*one.plan);
+      const auto count = static_cast<double>(groups.trainings_of(group).size());
+      groups.works.push_back(trainer_.work(columns, count, groups.steps));
+    }
+  }
+
+  std::vector<double> train_group(const Groups& groups, std::size_t group) {
+    return trainer_.scores(groups.trainings_of(group), groups.steps, length_,
+                           [&](double part) { report(part * groups.works[group]); });
+  }
+
+  void add_group(const Groups& groups, std::size_t group, std::span<const double> scores,
+                 double seconds) {
+    const auto trained = groups.trainings_of(group);
+    const auto choices = std::span(groups.choices).subspan(groups.begin_of(group), trained.size());
+    std::vector<Trial> trials;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      trials.push_back(trial_of(choices[i], trained[i], groups.steps));
+      trials.back().iteration += static_cast<std::uint32_t>(i);
+      trials.back().fitness = scores[i];
+      trials.back().seconds = seconds / static_cast<double>(scores.size());
+    }
+    done_ += groups.works[group];
+    add(trials, choices);
   }
 
   // Does them on all ranks; `done` is told of each in order, with the seconds that it took.
@@ -415,7 +484,9 @@ class PlanSearch {
     choices_.push_back(choice);
     result_.steps += trial.steps;
     // The trainings that find the length do not belong to a rung.
-    if (in_rung) scores_[trial.steps][choice].push_back(trial.fitness);
+    if (!in_rung) return;
+    trained_.insert({trial.steps, trial.fold, choice});
+    scores_[trial.steps][choice].push_back(trial.fitness);
   }
 
   double score_of(std::uint64_t steps, const Choice& choice) const {
@@ -550,7 +621,7 @@ class PlanSearch {
   // About how many columns plans have that are yet to be trained: as the best of the first rung,
   // or, before there are any, as the candidates.
   double typical_columns() const {
-    const Rung first = {fewest_ranking_steps(trainer_.backbone(), length_)};
+    const Rung first = first_rung();
     double sum = 0;
     if (scores_.contains(first.steps)) {
       const Choices best = best_of(first, num_middle_plans(options_));

@@ -15,53 +15,17 @@
 
 #include "base/error.h"
 #include "support/expect_error.h"
+#include "support/in_world.h"
 
 namespace bet {
 namespace {
 
 using namespace std::chrono_literals;
+using test::bind_any_port;
 using test::error_of;
-
-std::uint16_t bind_any_port(int handle, in_addr_t address) {
-  sockaddr_in place = {};
-  place.sin_family = AF_INET;
-  place.sin_addr.s_addr = htonl(address);
-  socklen_t size = sizeof(place);
-  EXPECT_EQ(::bind(handle, reinterpret_cast<const sockaddr*>(&place), size), 0);
-  EXPECT_EQ(::getsockname(handle, reinterpret_cast<sockaddr*>(&place), &size), 0);
-  return ntohs(place.sin_port);
-}
-
-// That nothing listens to now.
-std::uint16_t free_port() {
-  const int handle = ::socket(AF_INET, SOCK_STREAM, 0);
-  const std::uint16_t port = bind_any_port(handle, INADDR_LOOPBACK);
-  ::close(handle);
-  return port;
-}
-
-PlaceInWorld place_of(std::uint32_t rank, std::uint32_t size, std::uint16_t port) {
-  PlaceInWorld place;
-  place.rank = rank;
-  place.size = size;
-  place.host = "127.0.0.1";
-  place.port = port;
-  return place;
-}
-
-// Runs `work` as the ranks of a world, each in a thread of its own.
-void in_world(std::uint32_t size, const std::function<void(World&)>& work,
-              std::chrono::milliseconds timeout = 20s) {
-  const std::uint16_t port = free_port();
-  std::vector<std::thread> ranks;
-  for (std::uint32_t rank = 0; rank < size; ++rank) {
-    ranks.emplace_back([&, rank] {
-      World world(place_of(rank, size, port), timeout);
-      work(world);
-    });
-  }
-  for (std::thread& rank : ranks) rank.join();
-}
+using test::free_port;
+using test::in_world;
+using test::place_of;
 
 TEST(SharedTasks, AreDoneOnceAndHeardOfByAllInOrder) {
   constexpr std::size_t kTasks = 20;

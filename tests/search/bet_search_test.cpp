@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "base/error.h"
@@ -13,6 +15,7 @@
 #include "plan/rule_plans.h"
 #include "support/execute_sql.h"
 #include "support/expect_error.h"
+#include "support/in_world.h"
 #include "support/temp_folder.h"
 #include "support/toy_data.h"
 #include "train/loss_choice.h"
@@ -40,11 +43,12 @@ struct Toy {
   }
 
   SearchResult search(const std::filesystem::path& path, const TrainingHooks& hooks = {},
-                      TrainingPart part = TrainingPart::kTrainAndValidation) const {
+                      TrainingPart part = TrainingPart::kTrainAndValidation,
+                      World* world = nullptr) const {
     RunStore store(path, "toy");
     RungTrainer trainer({split, graph, model, schedule, hooks}, part, true);
-    SharedTasks alone(nullptr);
-    return search_plans(std::span(&sampler, 1), trainer, store, alone, options, hooks);
+    SharedTasks tasks(world);
+    return search_plans(std::span(&sampler, 1), trainer, store, tasks, options, hooks);
   }
 };
 
@@ -186,6 +190,52 @@ TEST(Search, ComparesItsBestPairsAndARuleByWholeTrainingsOnOtherFolds) {
           });
       EXPECT_TRUE(is_one_of_the_best) << trial.candidate;
     }
+  }
+}
+
+// While a rank looks for the length, the other one trains plans ahead: in vain where data are few.
+TEST(Search, OfTwoRanksKeepsBothBusyAndMakesTheTrainingsOfOne) {
+  for (const bool few_data : {false, true}) {
+    SCOPED_TRACE(few_data);
+    Toy toy;
+    if (few_data) {
+      toy.schedule.max_steps = 800;
+      toy.sampler = PlanSampler(toy.shape, toy.shape.num_rows() * 14, toy.frequencies.users,
+                                toy.frequencies.items);
+    }
+    toy.options = {.num_plans = 8, .finalists = 1, .seed = 3};
+    const TempFolder folder;
+    const SearchResult alone = toy.search(folder / "alone.db");
+    ASSERT_EQ(alone.num_lengths, few_data ? 3U : 1U);
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<std::uint32_t> busy;
+    bool waited_in_vain = false;
+    std::vector<SearchResult> results(2);
+    test::in_world(2, [&](World& world) {
+      TrainingHooks hooks;
+      hooks.progress = [&](const Progress& /*progress*/) {
+        std::unique_lock lock(mutex);
+        busy.insert(world.rank());
+        changed.notify_all();
+        const auto are_busy = [&] { return busy.size() == 2 || waited_in_vain; };
+        if (!changed.wait_for(lock, std::chrono::seconds(5), are_busy)) waited_in_vain = true;
+      };
+      const std::filesystem::path path = folder / std::to_string(world.rank());
+      results[world.rank()] = toy.search(path, hooks, TrainingPart::kTrainAndValidation, &world);
+    });
+    EXPECT_EQ(busy.size(), 2U);
+    EXPECT_FALSE(waited_in_vain) << "one rank has nothing to do";
+    expect_same(results[0], results[1]);
+    EXPECT_EQ(results[0].num_lengths, alone.num_lengths);
+    EXPECT_EQ(results[0].chosen, alone.chosen);
+    ASSERT_EQ(results[0].trials.size(), alone.trials.size());
+    for (std::size_t i = 0; i < alone.trials.size(); ++i) {
+      EXPECT_EQ(results[0].trials[i].steps, alone.trials[i].steps) << i;
+      EXPECT_TRUE(results[0].trials[i].sampled.plan == alone.trials[i].sampled.plan) << i;
+      EXPECT_NEAR(results[0].trials[i].fitness, alone.trials[i].fitness, 1e-3) << i;
+    }
+    expect_same(toy.search(folder / "0"), results[0]);  // resumed by one: nothing is trained
   }
 }
 

@@ -173,8 +173,13 @@ def _ranks(values):
     return [order.index(value) + (order.count(value) + 1) / 2 for value in values]
 
 
-def rank_correlation():
-    """Spearman's correlation of short trainings and of probes with the whole training, and what choosing by them loses."""
+def _rank_correlation(values, others):
+    """Spearman's."""
+    return statistics.correlation(_ranks(values), _ranks(others))
+
+
+def short_trainings():
+    """How well short trainings and probes rank plans as whole trainings do, and what choosing by them loses."""
     runs = read("rank-plans.jsonl")
     rows = []
     for run in runs:
@@ -183,7 +188,7 @@ def rank_correlation():
         def cell(scores):
             best_four = sorted(range(len(scores)), key=scores.__getitem__)[-4:]
             loss = 1 - max(final[plan] for plan in best_four) / max(final)
-            return f"{statistics.correlation(_ranks(scores), _ranks(final)):.2f} ({100 * loss:.1f} %)"
+            return f"{_rank_correlation(scores, final):.2f} ({100 * loss:.1f} %)"
 
         rows.append([f"{NAMES[run.backbone]}, {NAMES.get(run.data, run.data)} {percent(run.fields['budget'])}",
                      len(final), f"{run.fields['first_steps']} of {run.fields['length']}",
@@ -638,20 +643,10 @@ def final_training():
     return table(["variant", "`sided` 5 %, 10 %", "`es` 5 %, 10 %", "`bet` 5 %, 10 %"], rows, runs, STUDY)
 
 
-def _ranks(values):
-    order = sorted(range(len(values)), key=values.__getitem__)
-    result = [0.0] * len(values)
-    for rank, index in enumerate(order):
-        result[index] = rank
-    return result
-
-
-def rank_correlation(trials):
+def prediction_correlation(trials):
     """Spearman's, of predicted with measured fitness after the first 15."""
     late = [t for t in trials if t["iteration"] > 15 and t["predicted"] is not None]
-    a, b = _ranks([t["predicted"] for t in late]), _ranks([t["fitness"] for t in late])
-    mean = (len(late) - 1) / 2
-    return sum((x - mean) * (y - mean) for x, y in zip(a, b)) / sum((x - mean) ** 2 for x in a)
+    return _rank_correlation([t["predicted"] for t in late], [t["fitness"] for t in late])
 
 
 def _first_search():
@@ -688,7 +683,7 @@ def first_search():
 
 def first_search_cost():
     rows, used = [], []
-    correlation = lambda run: f"{rank_correlation(run.report['trials']):.2f}"
+    correlation = lambda run: f"{prediction_correlation(run.report['trials']):.2f}"
     for (data, budget, seed), row in _first_search():
         run, seconds = row["bet"], row["bet"].report["seconds"]
         times = ", ".join(f"{seconds[phase]:.1f}" for phase in ("pretrain", "search", "retrain", "final"))
@@ -798,7 +793,7 @@ TABLES = {
     "search-rungs-dense": search_rungs_dense,
     "search-middle": search_middle,
     "search-seeds": search_seeds,
-    "rank-correlation": rank_correlation,
+    "short-trainings": short_trainings,
     "bits-search": bits_search,
     "bits-mf": bits_mf,
     "bits-files": bits_files,
