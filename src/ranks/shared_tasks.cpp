@@ -1,7 +1,10 @@
 #include "ranks/shared_tasks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <thread>
 
 #include "base/error.h"
@@ -45,6 +48,12 @@ bool SharedTasks::run(const Batch& batch) {
 bool SharedTasks::run_together(const Batch& batch) {
   const std::string prefix = str_cat("batch/", batches_++, "/");
   std::vector<std::string> owners(batch.count);  // as last seen; empty: nobody
+  std::vector<std::size_t> order(batch.count);
+  std::iota(order.begin(), order.end(), 0);
+  if (!batch.costs.empty()) {
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::size_t task) { return batch.costs.at(task); });
+  }
   for (std::size_t first = 0; first < batch.count;) {
     if (world_->has(result_key(prefix, first))) {
       batch.done(first, unpacked(world_->wait_for(result_key(prefix, first), world_->rank())));
@@ -53,7 +62,7 @@ bool SharedTasks::run_together(const Batch& batch) {
     }
     tell_losses();
     if (world_->asked_to_stop()) return false;
-    const std::size_t task = take(prefix, first, owners);
+    const std::size_t task = take(prefix, order, owners);
     if (task < batch.count) {
       const Result result = batch.work(task);
       if (!result.empty()) {
@@ -77,10 +86,10 @@ void SharedTasks::tell_losses() {
   }
 }
 
-std::size_t SharedTasks::take(const std::string& prefix, std::size_t first,
+std::size_t SharedTasks::take(const std::string& prefix, std::span<const std::size_t> order,
                               std::vector<std::string>& owners) {
   const std::string own = std::to_string(world_->rank());
-  for (std::size_t task = first; task < owners.size(); ++task) {
+  for (const std::size_t task : order) {
     std::string& owner = owners[task];
     if (!owner.empty()) {
       const auto rank = static_cast<std::uint32_t>(std::stoul(owner));

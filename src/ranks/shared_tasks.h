@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ class SharedTasks {
   using Result = std::vector<double>;
   struct Batch {
     std::size_t count = 0;
+    std::vector<double> costs = {};  // of each: the dearest is taken first; if empty, the first
     std::function<Result(std::size_t task)> work;  // an empty result: it was stopped
     std::function<void(std::size_t task, const Result& result)> done;
     std::function<bool()> stop;  // asked while this rank waits; may be empty
@@ -38,8 +40,10 @@ class SharedTasks {
 
  private:
   bool run_together(const Batch& batch);
-  // A task of the batch that this rank is to do now; its count if there is none.
-  std::size_t take(const std::string& prefix, std::size_t first, std::vector<std::string>& owners);
+  // A task that this rank is to do now, in the order of preference; the number of tasks if there is
+  // none.
+  std::size_t take(const std::string& prefix, std::span<const std::size_t> order,
+                   std::vector<std::string>& owners);
 
   void tell_losses();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -293,8 +294,11 @@ class PlanSearch {
       left_.first -= num_rules_;
     }
     expect(ahead.work());
+    std::vector<double> costs = {
+        std::numeric_limits<double>::infinity()};  // the others wait for it
+    costs.insert(costs.end(), ahead.works.begin(), ahead.works.end());
     run_tasks(
-        1 + ahead.ends.size(),
+        std::move(costs),
         [&](std::size_t task) -> std::vector<double> {
           if (task == 0) return best_length(rule);
           if (few_data_) return {0};  // is not read
@@ -317,7 +321,8 @@ class PlanSearch {
     while (first < rules.size() && replay({rules[first]}, {}, 0)) ++first;
     if (first == rules.size()) return;
     run_tasks(
-        rules.size() - first, [&](std::size_t task) { return best_length(rules[first + task]); },
+        std::vector<double>(rules.size() - first),
+        [&](std::size_t task) { return best_length(rules[first + task]); },
         [&](std::size_t task, std::span<const double> result, double seconds) {
           add_length(rules[first + task], result, seconds);
         });
@@ -357,7 +362,7 @@ class PlanSearch {
     divide(groups);
     expect(groups.work());
     run_tasks(
-        groups.ends.size(), [&](std::size_t group) { return train_group(groups, group); },
+        groups.works, [&](std::size_t group) { return train_group(groups, group); },
         [&](std::size_t group, std::span<const double> scores, double seconds) {
           add_group(groups, group, scores, seconds);
         });
@@ -409,12 +414,15 @@ class PlanSearch {
     add(trials, choices);
   }
 
-  // Does them on all ranks; `done` is told of each in order, with the seconds that it took.
-  void run_tasks(std::size_t count, const std::function<std::vector<double>(std::size_t)>& work,
+  // Does tasks, of such costs, on all ranks; `done` is told of each in order, with the seconds that
+  // it took.
+  void run_tasks(std::vector<double> costs,
+                 const std::function<std::vector<double>(std::size_t)>& work,
                  const std::function<void(std::size_t, std::span<const double>, double)>& done) {
     if (options_.only_stored) throw Stopped();
     SharedTasks::Batch batch;
-    batch.count = count;
+    batch.count = costs.size();
+    batch.costs = std::move(costs);
     batch.work = [&](std::size_t task) {
       const Stopwatch watch;
       std::vector<double> result = work(task);

@@ -1,6 +1,7 @@
 #include "search/rung.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "train/loss_choice.h"
 #include "train/side_by_side.h"
@@ -31,19 +32,31 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
   return ends;
 }
 
-// What a step costs whatever its columns, in columns: for the balance of ranks.
-constexpr double kStepOverhead = 16;
+// What a step of plans costs that are trained side by side, in steps of a column. Measured on
+// Gowalla: a plan costs as much as two columns more on a CPU, where the batch's own costs are
+// small, and a group as much as 64 more on an H200.
+double cost_of_step(double columns, double plans, const at::Device& device) {
+  return columns + (device.is_cpu() ? 2 * (plans + 1) : 64);
+}
 
-// How long ranks need that take groups as they come, in columns of a training.
+// How long ranks need that take groups when they have none, the dearest first, in steps of a
+// column.
 double time_needed(std::span<const PlanAndLoss> trained, std::span<const std::size_t> ends,
+                   const BackboneKind& backbone, const at::Device& device,
                    std::uint32_t num_ranks) {
-  std::vector<double> busy(num_ranks);
+  std::vector<double> costs;
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
-    double& next = *std::ranges::min_element(busy);
-    next += kStepOverhead;
-    for (; begin < end; ++begin) next += trained[begin].plan->width();
+    double columns = 0;
+    for (const PlanAndLoss& one : trained.subspan(begin, end - begin)) {
+      columns += columns_side_by_side(*one.plan, backbone);
+    }
+    costs.push_back(cost_of_step(columns, static_cast<double>(end - begin), device));
+    begin = end;
   }
+  std::ranges::sort(costs, std::greater<>());
+  std::vector<double> busy(num_ranks);
+  for (const double cost : costs) *std::ranges::min_element(busy) += cost;
   return *std::ranges::max_element(busy);
 }
 
@@ -110,15 +123,9 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
 }
 
 double RungTrainer::work(double columns, double plans, std::uint64_t steps) const {
-  // Measured on Gowalla: a step of a plan costs as much as two columns more on a CPU, where the
-  // batch's own costs are small, and one of a group as much as 64 more on an H200. Measuring a plan
-  // takes as long as a dozen steps.
-  constexpr double kOfPlan = 2;
-  constexpr double kOfGroupOnGpu = 64;
-  constexpr double kMeasuring = 12;
-  const bool on_cpu = context_.graph.device().is_cpu();
-  const double of_step = columns + (on_cpu ? kOfPlan * plans : kOfGroupOnGpu);
-  return static_cast<double>(steps) * of_step + kMeasuring * columns;
+  constexpr double kMeasuring = 12;  // steps that measuring a plan takes as long as
+  return static_cast<double>(steps) * cost_of_step(columns, plans, context_.graph.device()) +
+         kMeasuring * columns;
 }
 
 std::uint32_t RungTrainer::most_columns() const {
@@ -128,14 +135,15 @@ std::uint32_t RungTrainer::most_columns() const {
 
 std::vector<std::size_t> RungTrainer::groups(std::span<const PlanAndLoss> trained,
                                              const BackboneKind& backbone,
-                                             std::uint32_t most_columns, std::uint32_t num_ranks) {
+                                             std::uint32_t most_columns, const at::Device& device,
+                                             std::uint32_t num_ranks) {
   if (trained.empty()) return {};
   std::vector<std::size_t> best = groups_of(trained, backbone, most_columns);
   if (num_ranks == 1) return best;
-  double least = time_needed(trained, best, num_ranks);
+  double least = time_needed(trained, best, backbone, device, num_ranks);
   for (std::uint32_t fewer = most_columns - 1; fewer > 0; --fewer) {
     std::vector<std::size_t> ends = groups_of(trained, backbone, fewer);
-    const double time = time_needed(trained, ends, num_ranks);
+    const double time = time_needed(trained, ends, backbone, device, num_ranks);
     if (time >= least) continue;
     least = time;
     best = std::move(ends);

@@ -79,14 +79,14 @@ class RungTrainer {
   std::uint64_t whole_length() const { return context_.schedule.max_steps; }
 
   // Which of these are trained side by side: the end of each group, in whose table there are
-  // `most_columns` columns or one plan. Of several ranks, which take one when they have none, all
-  // are busy about as long.
+  // `most_columns` columns or one plan. Of several ranks, which take one when they have none and
+  // the dearest first, all are busy about as long.
   static std::vector<std::size_t> groups(std::span<const PlanAndLoss> trained,
                                          const BackboneKind& backbone, std::uint32_t most_columns,
-                                         std::uint32_t num_ranks);
+                                         const at::Device& device, std::uint32_t num_ranks);
   std::vector<std::size_t> groups(std::span<const PlanAndLoss> trained,
                                   std::uint32_t num_ranks) const {
-    return groups(trained, backbone(), most_columns(), num_ranks);
+    return groups(trained, backbone(), most_columns(), context_.graph.device(), num_ranks);
   }
   std::uint32_t most_columns() const;
 

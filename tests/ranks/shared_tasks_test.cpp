@@ -62,6 +62,27 @@ TEST(SharedTasks, AreDoneOnceAndHeardOfByAllInOrder) {
   for (const std::vector<double>& one : heard) EXPECT_EQ(one, expected);
 }
 
+// Otherwise one rank does the longest at last, and the others wait for it.
+TEST(SharedTasks, OfDifferentCostsAreTakenDearestFirst) {
+  std::vector<std::size_t> taken;
+  std::vector<std::size_t> heard;
+  in_world(1, [&](World& world) {
+    SharedTasks tasks(&world);
+    EXPECT_TRUE(tasks.run(
+        {.count = 4,
+         .costs = {2, 5, 5, 9},
+         .work =
+             [&](std::size_t task) {
+               taken.push_back(task);
+               return SharedTasks::Result{1};
+             },
+         .done = [&](std::size_t task, const SharedTasks::Result&) { heard.push_back(task); },
+         .stop = {}}));
+  });
+  EXPECT_EQ(taken, (std::vector<std::size_t>{3, 1, 2, 0}));
+  EXPECT_EQ(heard, (std::vector<std::size_t>{0, 1, 2, 3})) << "results have the order of tasks";
+}
+
 TEST(SharedTasks, EndEverywhereWhenOneRankIsStopped) {
   in_world(2, [&](World& world) {
     SharedTasks tasks(&world);

@@ -408,19 +408,19 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   using Plans = std::vector<PlanAndLoss>;
   using Ends = std::vector<std::size_t>;
   const auto groups = [](const Plans& plans, std::uint32_t ranks) {
-    return RungTrainer::groups(plans, find_backbone("lightgcn"), 256, ranks);
+    return RungTrainer::groups(plans, find_backbone("lightgcn"), 256, at::kCPU, ranks);
   };
   EXPECT_EQ(groups(Plans(3, {&full, {}}), 1), (Ends{2, 3}));
   EXPECT_EQ(groups(Plans(20, {&narrow, {}}), 1), (Ends{8, 16, 20}));
   EXPECT_EQ(groups(Plans(1, {&full, {}}), 1), Ends{1});
   EXPECT_EQ(groups(Plans(), 1), Ends());
-  EXPECT_EQ(RungTrainer::groups(Plans(3, {&narrow, {}}), find_backbone("lightgcn"), 67, 1),
+  EXPECT_EQ(RungTrainer::groups(Plans(3, {&narrow, {}}), find_backbone("lightgcn"), 67, at::kCPU, 1),
             (Ends{2, 3}));
   // Two tables a side.
-  EXPECT_EQ(RungTrainer::groups(Plans(8, {&narrow, {}}), find_backbone("ncf"), 256, 1),
+  EXPECT_EQ(RungTrainer::groups(Plans(8, {&narrow, {}}), find_backbone("ncf"), 256, at::kCPU, 1),
             (Ends{5, 8}));
   // One plan alone may be wider than a group.
-  EXPECT_EQ(RungTrainer::groups(Plans(2, {&full, {}}), find_backbone("lightgcn"), 64, 1),
+  EXPECT_EQ(RungTrainer::groups(Plans(2, {&full, {}}), find_backbone("lightgcn"), 64, at::kCPU, 1),
             (Ends{1, 2}));
   const LossOptions softmax = {LossKind::kSoftmax, 2};
   const LossOptions hotter = {LossKind::kSoftmax, 1};
