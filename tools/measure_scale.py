@@ -2,7 +2,8 @@
 """Measures what the phases of a run take on made-up data of several sizes, and what several processes gain.
 
   tools/measure_scale.py PROGRAMS WORK OUT.jsonl [--millions 1 2 4 8] [--per-user 20] [--items 20000]
-                         [--fit "--method es --budget 25%"]... [--steps 6] [--device cpu] [--ranks 1 2 4]
+                         [--fit "--method es --budget 25%"]... [--steps 6] [--device cpu]
+                         [--ranks 1 2 4] [--search "--effort thorough"]...
 
 PROGRAMS is a folder with `bet` and `bet-serve`. For each size, in millions of interactions, and each --fit a
 line of OUT has the seconds and the peak memory of
@@ -12,9 +13,10 @@ line of OUT has the seconds and the peak memory of
   export    `bet export --serving materialised`, which reads the data again
   serve     `bet-serve recommend` for one user by table and graph, and for 1,000 by these vectors
 
-With --ranks a line for each number of single-threaded processes has `seconds.search` of one search on data
-of the size of MovieLens 100k. Data and runs are removed once they are measured. tools/make_results.py makes
-docs/scale.svg and its table from docs/results/scale.jsonl.
+With --ranks a line for each number of single-threaded processes, and each --search, has `seconds.search` of one
+search on data of the size of MovieLens 100k, and `trained`, the seconds of its trainings on all ranks. Data and
+runs are removed once they are measured. tools/make_results.py makes docs/scale.svg and tables from
+docs/results/scale.jsonl and ranks.jsonl.
 """
 import argparse
 import json
@@ -85,7 +87,7 @@ class Study:
         self.add(line)
         shutil.rmtree(folder)
 
-    def search(self, size):
+    def search(self, size, options):
         data = self.work / "search.csv"
         if not data.exists():
             run([self.bet, "data", "synth", data, *SEARCH_DATA])
@@ -93,16 +95,20 @@ class Study:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
         folder = self.work / f"search-{size}"
-        command = [self.bet, "fit", data, *SEARCH, "--overwrite", "--out", folder, "--cache", self.work / f"cache-{size}"]
+        options = [*SEARCH, *options.split()]
+        cache = self.work / "cache"
+        command = [self.bet, "fit", data, *options, "--overwrite", "--out", folder, "--cache", cache]
         ranks = [subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL,
                                   env=os.environ | {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
                                                     "MASTER_PORT": str(port)}) for rank in range(size)]
         if any([process.wait() for process in ranks]):
             sys.exit(f"a search by {size} processes failed")
         report = json.loads((folder / "report.json").read_text())
-        self.add({"ranks": size, "command": ["fit", *SEARCH], "commit": report["versions"].get("commit", "not known"),
-                  "trainings": report["trainings"]["search"], "seconds": report["seconds"], "test": report["test"]})
+        self.add({"ranks": size, "command": ["fit", *options], "commit": report["versions"].get("commit", "not known"),
+                  "trainings": report["trainings"]["search"], "seconds": report["seconds"], "test": report["test"],
+                  "trained": sum(trial["seconds"] for trial in report["trials"]), "plan": report["chosen"]["plan"]})
         shutil.rmtree(folder)
+        shutil.rmtree(cache, ignore_errors=True)
 
 
 def main():
@@ -117,11 +123,13 @@ def main():
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--ranks", type=int, nargs="*", default=[])
+    parser.add_argument("--search", action="append", help="options of a search by these ranks")
     study = Study(parser.parse_args())
     for millions in study.asked.millions:
         study.size(millions)
-    for size in study.asked.ranks:
-        study.search(size)
+    for options in study.asked.search or [""]:
+        for size in study.asked.ranks:
+            study.search(size, options)
 
 
 if __name__ == "__main__":

@@ -294,8 +294,8 @@ class PlanSearch {
       left_.first -= num_rules_;
     }
     expect(ahead.work());
-    std::vector<double> costs = {
-        std::numeric_limits<double>::infinity()};  // the others wait for it
+    constexpr double kFirst = std::numeric_limits<double>::infinity();  // the others wait for it
+    std::vector<double> costs = {kFirst};
     costs.insert(costs.end(), ahead.works.begin(), ahead.works.end());
     run_tasks(
         std::move(costs),

@@ -758,8 +758,27 @@ def scale():
     return table(header, rows, [run for run in read(scale_lines.FILE) if "millions" in run.fields], timing=True)
 
 
+def ranks():
+    """The search in several processes: seconds of each run, and how much of them each process trained for."""
+    runs = read("ranks.jsonl")
+    rows = []
+    for options in unique(" ".join(run.options) for run in runs):
+        here = [run.fields for run in runs if " ".join(run.options) == options]
+        seconds = {size: [run["seconds"]["search"] for run in here if run["ranks"] == size] for size in (1, 2, 4)}
+        busy = {size: statistics.mean(run["trained"] / size / run["seconds"]["search"] for run in here if run["ranks"] == size)
+                for size in (2, 4)}
+        means = {size: statistics.mean(values) for size, values in seconds.items()}
+        texts = {size: ", ".join(f"{value:.1f}" for value in values) for size, values in seconds.items()}
+        effort = here[0]["command"][here[0]["command"].index("--effort") + 1] if "--effort" in here[0]["command"] else "normal"
+        rows.append([f"`--effort {effort}`, {here[0]['trainings']} trainings", texts[1], texts[2], f"{means[1] / means[2]:.2f}",
+                     f"{100 * busy[2]:.0f} %", texts[4], f"{100 * busy[4]:.0f} %"])
+    return table(["search", "1 process, s", "2 processes, s", "speed-up", "of the time each trains", "4 processes on the two cores, s",
+                  "of the time each trains"], rows, runs, timing=True)
+
+
 TABLES = {
     "scale": scale,
+    "ranks": ranks,
     "updates": updates,
     "methods-gowalla": lambda: methods("gowalla"),
     "methods-yelp2018": lambda: methods("yelp2018"),
