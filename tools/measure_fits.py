@@ -63,6 +63,8 @@ GROUPS = {
     "search": runs(LARGE, ("lightgcn",), at_each_budget("bet"), ("auto",), 5),
     "search-bpr": runs(LARGE, ("lightgcn",), at_each_budget("bet"), ("bpr",), 5),
     "search-yelp2018": runs(("yelp2018",), ("lightgcn",), (("bet", "10%"), ("bet", "20%")), ("auto",), 5),
+    "search-fresh": runs(FRESH, ("lightgcn",), tuple((method, "10%") for method in ("bet", "sided", "es", "frequency")),
+                         ("auto",), 3),
     "rules": runs(LARGE, ("lightgcn",), RULES, ("auto",), 5),
     "ncf": runs(LARGE, ("ncf",), (*at_each_budget("bet"), *RULES), ("auto",), 3),
     "ngcf": runs(LARGE, ("ngcf",), (*at_each_budget("bet"), *RULES), ("auto",), 3),
