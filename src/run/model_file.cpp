@@ -282,23 +282,20 @@ SampleFile sample_file(const Dataset& dataset, const Split& split, const FitOpti
 // Weights are largest beside a table of all columns. What else there is does not depend on the
 // columns, and few take least time and memory. Rows of one size are in the order of their
 // frequency, in which interactions take least; sizes that do not follow it bring rows into any
-// order.
+// order, the more so the more sizes there are.
 SizePlan plan_of_much_beside_its_table(const FitOptions& options, const TableShape& shape) {
-  const bool has_weights = !find_backbone(options.backbone).weights.empty();
   const std::uint32_t least = std::max(shape.min_dim, 1U);
   if (!method_of(options).any_order) {
-    return has_weights ? full_plan(shape)
-                       : equal_plan(shape, shape.total_size(least) * shape.tables);
+    return find_backbone(options.backbone).weights.empty()
+               ? equal_plan(shape, shape.total_size(least) * shape.tables)
+               : full_plan(shape);
   }
-  constexpr std::uint32_t kSizes = 8;
-  const std::uint32_t most =
-      has_weights ? shape.max_dim : std::min(shape.max_dim, least + kSizes - 1);
   RandomStream random(1, "order of rows");
   std::vector<std::uint16_t> sizes(shape.num_rows());
   for (std::uint16_t& size : sizes) {
-    size = static_cast<std::uint16_t>(least + random.below(most - least + 1));
+    size = static_cast<std::uint16_t>(least + random.below(shape.max_dim - least + 1));
   }
-  sizes.front() = static_cast<std::uint16_t>(most);
+  sizes.front() = static_cast<std::uint16_t>(shape.max_dim);
   return {shape, sizes};
 }
 
