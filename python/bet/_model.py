@@ -259,10 +259,12 @@ class Model:
 
         def windows() -> Iterator[Tuple[NDArray[Any], Answer]]:
             users = self.user_ids
-            for first in range(0, len(users), _WINDOW):
-                count = min(_WINDOW, len(users) - first)
-                yield users[first:first + count], self._opened.recommend_rows(
-                    first, count, k, *filters, threads)
+            # All of about the same size: many users of a call are answered in another way than few.
+            number = -(-len(users) // _WINDOW)
+            ends = [len(users) * window // number for window in range(number + 1)]
+            for first, end in zip(ends, ends[1:]):
+                yield users[first:end], self._opened.recommend_rows(
+                    first, end - first, k, *filters, threads)
 
         _export.write_parquet(name, windows())
         return self.num_users

@@ -114,10 +114,14 @@ BulkResult recommend_in_bulk(const ModelWithLists& served, const BulkOptions& op
 
   BulkResult result;
   // A window of users is answered by all threads and then written: about as much memory for many
-  // short answers as for few long ones.
-  const std::size_t window = std::clamp<std::size_t>(100'000 / k, 64, 4'096);
-  for (std::size_t first = options.from; first < end; first += window) {
-    const std::size_t count = std::min(window, end - first);
+  // short answers as for few long ones. All windows are about as large, so that all users are
+  // answered in the same way: many in one call are answered by other sums than few.
+  const std::size_t num_users = end - options.from;
+  const std::size_t largest = std::clamp<std::size_t>(1'000'000 / k, 64, 4'096);
+  const std::size_t windows = (num_users + largest - 1) / largest;
+  for (std::size_t window = 0; window < windows; ++window) {
+    const std::size_t first = options.from + window * num_users / windows;
+    const std::size_t count = options.from + (window + 1) * num_users / windows - first;
     std::vector<std::string> lines(count);
     std::vector<std::uint32_t> rows;
     std::vector<std::size_t> places;  // of the rows in the window

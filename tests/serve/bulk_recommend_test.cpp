@@ -16,7 +16,7 @@ namespace {
 
 using test::error_of;
 
-constexpr std::uint32_t kUsers = 150;  // more than one window of users of 2,000 items each
+constexpr std::uint32_t kUsers = 150;  // more than one window of users of 10,000 items each
 
 class BulkRecommend : public testing::Test {
  protected:
@@ -55,7 +55,7 @@ class BulkRecommend : public testing::Test {
 };
 
 TEST_F(BulkRecommend, AnswersAreThoseOfEachUserAloneInTheOrderOfTheFile) {
-  for (const std::size_t k : {3U, 2'000U}) {
+  for (const std::size_t k : {3U, 10'000U}) {
     bulk_.answer.k = k;
     EXPECT_EQ(written("top.jsonl"), json_lines(0, kUsers));
     EXPECT_EQ(result_.users, kUsers);
