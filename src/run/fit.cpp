@@ -327,9 +327,9 @@ class FitRun {
   std::vector<SizePlan> widest_training() const {
     const SizePlan full = full_plan(shape_);
     const std::size_t side_by_side =
-        method_.shares_trainings
-            ? most_columns_side_by_side(shape_.num_rows(), training_.device) / full.width()
-            : 1;
+        method_.shares_trainings ? most_columns_side_by_side(shape_.num_rows(), training_.device) /
+                                       columns_side_by_side(full, find_backbone(options_.backbone))
+                                 : 1;
     return std::vector<SizePlan>(std::max<std::size_t>(1, side_by_side), full);
   }
 

@@ -177,8 +177,9 @@ class LossSearcher {
 
   std::vector<LossTrial> try_side_by_side(std::uint64_t steps,
                                           std::span<const LossOptions> losses) {
-    // Three softmaxes and one of cosines count as a training each.
-    const double work = static_cast<double>(steps * losses.size()) / (losses.size() > 1 ? 3 : 1);
+    // Three softmaxes of dot products count as a training, and so does one of cosines.
+    const double part = losses.front().score == ScoreKind::kDot ? 3 : 1;
+    const double work = static_cast<double>(steps * losses.size()) / part;
     return with_length(steps, work, [&](const TrainingContext& context) {
       return try_losses(context, plan_, losses);
     });

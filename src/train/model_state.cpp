@@ -204,15 +204,15 @@ TrainingMemory training_memory(const Graph& graph, std::span<const SizePlan> pla
   const std::uint64_t entries =
       schedule.entries_for(static_cast<std::uint32_t>(graph.active_users.size(0)));
   if (graph.device().is_cpu()) {
-    // Parameters, two moments, gradients and vectors: what every backbone has beside a batch's
-    // contributions, so that nothing is refused that would fit.
-    constexpr std::uint64_t kLeastTables = 5;
+    // Parameters, two moments and gradients, and vectors that are not the parameters: what every
+    // backbone has beside a batch's contributions, so that nothing is refused that would fit.
+    const std::uint64_t least_tables = kind.uses_graph ? 5 : 4;
     // MF takes 4.2 tables in a step and LightGCN 7.3; one more is for the best weights so far.
     const std::uint64_t tables = kind.uses_graph ? 8 : 5;
     const std::uint64_t table = 4 * columns * num_nodes;
     // Of users, positives and negatives.
     const std::uint64_t contributions = 3 * 4 * columns * entries;
-    return {kLeastTables * table + contributions,
+    return {least_tables * table + contributions,
             tables * table + contributions +
                 4 * plans.size() * kind.workspace * options.dim * num_nodes};
   }

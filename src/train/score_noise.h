@@ -8,8 +8,8 @@
 
 namespace bet {
 
-// Users whose validation items a score is the mean of; with `folds` of them, each a part of these
-// items (denser_split), on average in one.
+// The number of users whose mean a score on validation is; if a fold of `folds` holds out only a
+// part of these items (denser_split), the mean of this number over the folds.
 inline double measured_users(const Split& split, std::size_t folds = 1) {
   std::size_t sum = 0;
   for (UserId user = 0; user < split.num_users(); ++user) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -156,6 +157,7 @@ TEST(PlanChoice, KeepsItsStateForTheRunToRemove) {
   const TwoPlans two;
   const TempFolder folder;
   const RetrainingResult whole = two.retrain(PlanChoice::kAtFinalDensity, folder);
+  EXPECT_TRUE(std::filesystem::exists(CheckpointFiles{folder.path()}.retraining()));
   const RetrainingResult again = two.retrain(PlanChoice::kAtFinalDensity, folder, {}, true);
   EXPECT_EQ(again.chosen, whole.chosen);
   EXPECT_EQ(again.final_scores, whole.final_scores);
