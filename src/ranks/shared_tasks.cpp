@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
@@ -40,6 +41,7 @@ bool SharedTasks::run(const Batch& batch) {
   for (std::size_t task = 0; task < batch.count; ++task) {
     const Result result = batch.work(task);
     if (result.empty()) return false;
+    if (batch.heard) batch.heard(task, result);
     batch.done(task, result);
   }
   return true;
@@ -54,9 +56,20 @@ bool SharedTasks::run_together(const Batch& batch) {
     std::ranges::stable_sort(order, std::greater<>(),
                              [&](std::size_t task) { return batch.costs.at(task); });
   }
+  std::vector<std::optional<Result>> results(batch.count);
+  const auto hear = [&](std::size_t task) {
+    if (results[task] || !world_->has(result_key(prefix, task))) return;
+    results[task] = unpacked(world_->wait_for(result_key(prefix, task), world_->rank()));
+    if (batch.heard) batch.heard(task, *results[task]);
+  };
   for (std::size_t first = 0; first < batch.count;) {
-    if (world_->has(result_key(prefix, first))) {
-      batch.done(first, unpacked(world_->wait_for(result_key(prefix, first), world_->rank())));
+    hear(first);
+    // Who does not want to know early does not ask for those behind it.
+    for (std::size_t task = first + 1; batch.heard && task < batch.count; ++task) {
+      if (!owners[task].empty()) hear(task);
+    }
+    if (results[first]) {
+      batch.done(first, *results[first]);
       ++first;
       continue;
     }

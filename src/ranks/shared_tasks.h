@@ -29,7 +29,9 @@ class SharedTasks {
     std::size_t count = 0;
     std::vector<double> costs = {};  // of each: the dearest is taken first; if empty, the first
     std::function<Result(std::size_t task)> work;  // an empty result: it was stopped
-    std::function<void(std::size_t task, const Result& result)> done;
+    // Told of each task as soon as this rank hears of its result, in any order; may be empty.
+    std::function<void(std::size_t task, const Result& result)> heard = {};
+    std::function<void(std::size_t task, const Result& result)> done;  // in the order of tasks
     std::function<bool()> stop;  // asked while this rank waits; may be empty
   };
   // False if it was stopped, here or by another rank, before all was done.

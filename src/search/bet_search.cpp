@@ -103,11 +103,16 @@ class PlanSearch {
         hooks_(hooks),
         has_plan_(has_plan),
         stored_(store.trials(samplers.front().shape())) {
-    SharedTasks::Result known;
+    SharedTasks::Result numbers;
     for (const Trial& trial : stored_) {
-      known.insert(known.end(), {trial.fitness, static_cast<double>(trial.steps), trial.seconds});
+      numbers.insert(numbers.end(), {static_cast<double>(trial.iteration), trial.fitness,
+                                     trial.seconds, static_cast<double>(trial.steps)});
     }
-    known_ = tasks_.from_first_rank(known);
+    numbers = tasks_.from_first_rank(numbers);
+    for (std::size_t i = 0; i < numbers.size(); i += 4) {
+      known_[static_cast<std::size_t>(numbers[i])] = {numbers[i + 1], numbers[i + 2],
+                                                      static_cast<std::uint64_t>(numbers[i + 3])};
+    }
   }
 
   SearchResult run() {
@@ -132,18 +137,27 @@ class PlanSearch {
     auto operator<=>(const Choice&) const = default;
   };
   using Choices = std::vector<Choice>;
+  using Numbers = std::vector<std::size_t>;  // of candidates
+  // What an earlier process measured.
+  struct Known {
+    double fitness = 0;
+    double seconds = 0;
+    std::uint64_t steps = 0;
+  };
   // Trainings of a rung, and which of them are made side by side: the end of each group, and the
   // work that it takes.
   struct Groups {
     Choices choices;
     std::vector<PlanAndLoss> trained;
     std::uint64_t steps = 0;
+    std::size_t num_before = 0;  // trainings of the search before these
     std::vector<std::size_t> ends;
     std::vector<double> works;
 
     std::size_t begin_of(std::size_t group) const { return group > 0 ? ends[group - 1] : 0; }
+    std::size_t size_of(std::size_t group) const { return ends[group] - begin_of(group); }
     std::span<const PlanAndLoss> trainings_of(std::size_t group) const {
-      return std::span(trained).subspan(begin_of(group), ends[group] - begin_of(group));
+      return std::span(trained).subspan(begin_of(group), size_of(group));
     }
     double work() const { return std::accumulate(works.begin(), works.end(), 0.0); }
   };
@@ -237,21 +251,21 @@ class PlanSearch {
   // The rest of a training may change which of two pairs is ahead, and so may the items that are
   // held out: these are trained as finally on the folds that did not choose them.
   void compare_whole_trainings(Choices pairs) {
-    const auto before = scores_;
     left_.whole = kPairsOnOtherFolds;
-    try {
-      for (std::uint32_t fold = 1; fold < kFolds; ++fold) {
-        // Losses of a kind stand together: they are trained side by side.
-        std::ranges::stable_sort(pairs, {}, &Choice::loss);
-        train(pairs, {length_, fold, fold + 1});
-        std::ranges::stable_sort(pairs, std::greater<>(),
-                                 [&](const Choice& pair) { return score_of(length_, pair); });
-        if (pairs.size() > kLastPairs) pairs.resize(kLastPairs);
-        left_.whole = 0;
+    for (std::uint32_t fold = 1; fold < kFolds; ++fold) {
+      // Losses of a kind stand together: they are trained side by side.
+      std::ranges::stable_sort(pairs, {}, &Choice::loss);
+      const auto before = scores_;
+      try {
+        train(pairs, {length_, fold});
+      } catch (const Stopped&) {
+        scores_ = before;  // those that came first are not better than the others
+        throw;
       }
-    } catch (const Stopped&) {
-      scores_ = before;  // those that came first are not better than the others
-      throw;
+      std::ranges::stable_sort(pairs, std::greater<>(),
+                               [&](const Choice& pair) { return score_of(length_, pair); });
+      if (pairs.size() > kLastPairs) pairs.resize(kLastPairs);
+      left_.whole = 0;
     }
   }
 
@@ -269,14 +283,13 @@ class PlanSearch {
   // three plans, with equal sizes, with most for the users and with most for the items.
   void find_length() {
     constexpr std::size_t kEqualSizes = 0;
-    if (!replay({kEqualSizes}, {}, 0)) find_length_of(kEqualSizes);
+    const auto share = [](const Candidate& rule) { return rule.sampled.origin.user_share; };
+    const auto [least, most] = std::ranges::minmax_element(candidates_, {}, share);
+    const Numbers others = {static_cast<std::size_t>(least - candidates_.begin()),
+                            static_cast<std::size_t>(most - candidates_.begin())};
+    if (!replay_length(kEqualSizes)) find_length_of(kEqualSizes, others);
     few_data_ = is_short(result_.trials.front());
-    if (few_data_) {
-      const auto share = [](const Candidate& rule) { return rule.sampled.origin.user_share; };
-      const auto [least, most] = std::ranges::minmax_element(candidates_, {}, share);
-      find_lengths({static_cast<std::size_t>(least - candidates_.begin()),
-                    static_cast<std::size_t>(most - candidates_.begin())});
-    }
+    if (few_data_) find_lengths(others);
     result_.num_lengths = few_data_ ? result_.trials.size() : 1;
     const auto found = std::span(result_.trials).first(result_.num_lengths);
     length_ = std::ranges::max_element(found, {}, &Trial::fitness)->steps;
@@ -284,45 +297,61 @@ class PlanSearch {
 
   bool is_short(const Trial& trial) const { return trial.steps < trainer_.whole_length(); }
 
-  // The best length of the first rule, which one rank finds. The others train the first rung
-  // meanwhile, as if it were the whole length: if data are few, this is left out.
-  void find_length_of(std::size_t rule) {
-    Groups ahead;
-    if (tasks_.num_ranks() > 1) {
-      ahead = untrained(rule_choices(), first_rung());
-      divide(ahead);
-      left_.first -= num_rules_;
-    }
-    expect(ahead.work());
+  // The best length of the first rule, which one rank finds. The others do meanwhile what comes
+  // next, if data are as expected: find the lengths of `others` where data are few, or train the
+  // first rung as if it were the whole length. If data are not, this is left out.
+  void find_length_of(std::size_t rule, const Numbers& others) {
     constexpr double kFirst = std::numeric_limits<double>::infinity();  // the others wait for it
     std::vector<double> costs = {kFirst};
-    costs.insert(costs.end(), ahead.works.begin(), ahead.works.end());
+    Groups ahead;
+    const bool is_alone = tasks_.num_ranks() == 1;
+    const std::size_t num_others = !is_alone && options_.expects_few_data ? others.size() : 0;
+    costs.resize(1 + num_others);
+    if (!is_alone && !options_.expects_few_data) {
+      ahead = untrained(rule_choices(), first_rung());
+      ++ahead.num_before;  // the one that finds the length
+      divide(ahead);
+      left_.first -= num_rules_;
+      costs.insert(costs.end(), ahead.works.begin(), ahead.works.end());
+    }
+    expect(ahead.work());
+    const auto is_unexpected = [&] {
+      return !result_.trials.empty() && few_data_ != options_.expects_few_data;
+    };
     run_tasks(
         std::move(costs),
         [&](std::size_t task) -> std::vector<double> {
           if (task == 0) return best_length(rule);
-          if (few_data_) return {0};  // is not read
-          return train_group(ahead, task - 1);
+          if (is_unexpected()) return {0};  // is not read
+          return task <= num_others ? best_length(others[task - 1]) : train_group(ahead, task - 1);
         },
+        // Whether the others are kept is known when the length is.
+        nullptr,
         [&](std::size_t task, std::span<const double> result, double seconds) {
           if (task == 0) {
             add_length(rule, result, seconds);
             few_data_ = is_short(result_.trials.front());
             result_.num_lengths = few_data_ ? 0 : 1;
-          } else if (!few_data_) {
-            add_group(ahead, task - 1, result, seconds);
+          } else if (is_unexpected()) {
+            return;
+          } else if (task <= num_others) {
+            add_length(others[task - 1], result, seconds);
+          } else {
+            const std::vector<Trial> trials = trials_of(ahead, task - 1, result, seconds);
+            store_.add(trials);
+            add_group(ahead, task - 1, trials);
           }
         });
   }
 
-  // The best lengths of rules, as trials.
-  void find_lengths(const std::vector<std::size_t>& rules) {
-    std::size_t first = 0;
-    while (first < rules.size() && replay({rules[first]}, {}, 0)) ++first;
+  // The best lengths of the rules after the first whose length is not known yet, as trials.
+  void find_lengths(const Numbers& rules) {
+    std::size_t first = result_.trials.size() - 1;
+    while (first < rules.size() && replay_length(rules[first])) ++first;
     if (first == rules.size()) return;
     run_tasks(
         std::vector<double>(rules.size() - first),
-        [&](std::size_t task) { return best_length(rules[first + task]); },
+        [&](std::size_t task) { return best_length(rules[first + task]); }, nullptr,
         [&](std::size_t task, std::span<const double> result, double seconds) {
           add_length(rules[first + task], result, seconds);
         });
@@ -339,32 +368,48 @@ class PlanSearch {
   }
 
   void add_length(std::size_t rule, std::span<const double> found, double seconds) {
-    Trial trial = trial_of({rule}, {}, static_cast<std::uint64_t>(found[1]));
-    trial.fitness = found[0];
-    trial.seconds = seconds;
+    const Trial trial = trial_of(result_.trials.size() + 1, {rule}, {},
+                                 {found[0], seconds, static_cast<std::uint64_t>(found[1])});
+    store_.add(std::span(&trial, 1));
     done_ += work_of(trial.sampled.plan, trainer_.whole_length());
-    add(std::span(&trial, 1), Choices{{rule}});
+    log(trial);
+    note(trial, {rule});
+    report();
   }
 
   // Trains candidates, as many side by side as make sense, or takes the scores of an earlier
-  // process: a group is stored as a whole, since scores depend, in their last bits, on who is
-  // trained beside whom.
+  // process: those of whole groups, since scores depend, in their last bits, on who is trained
+  // beside whom.
   void train(const Choices& choices, const Rung& rung) {
     Groups groups = untrained(choices, rung);
-    std::ptrdiff_t known = 0;
-    for (const Choice& choice : groups.choices) {
-      if (!replay(choice, groups.trained[static_cast<std::size_t>(known)], rung.steps)) break;
-      ++known;
-    }
-    groups.choices.erase(groups.choices.begin(), groups.choices.begin() + known);
-    groups.trained.erase(groups.trained.begin(), groups.trained.begin() + known);
     if (groups.choices.empty()) return;
     divide(groups);
     expect(groups.work());
+    std::vector<std::size_t> missing;
+    std::vector<double> costs;
+    for (std::size_t group = 0; group < groups.ends.size(); ++group) {
+      if (is_known(groups, group)) continue;
+      missing.push_back(group);
+      costs.push_back(groups.works[group]);
+    }
+    missing.push_back(groups.ends.size());
+    std::size_t next = 0;
+    const auto take_known = [&](std::size_t end) {
+      for (; next < end; ++next) add_group(groups, next, known_trials(groups, next));
+    };
+    take_known(missing.front());
+    if (costs.empty()) return;
     run_tasks(
-        groups.works, [&](std::size_t group) { return train_group(groups, group); },
-        [&](std::size_t group, std::span<const double> scores, double seconds) {
-          add_group(groups, group, scores, seconds);
+        std::move(costs), [&](std::size_t task) { return train_group(groups, missing[task]); },
+        [&](std::size_t task, std::span<const double> scores, double seconds) {
+          store_.add(trials_of(groups, missing[task], scores, seconds));
+        },
+        [&](std::size_t task, std::span<const double> scores, double seconds) {
+          const std::vector<Trial> trials = trials_of(groups, missing[task], scores, seconds);
+          for (const Trial& trial : trials) log(trial);
+          add_group(groups, missing[task], trials);
+          next = missing[task] + 1;
+          take_known(missing[task + 1]);
         });
   }
 
@@ -373,13 +418,12 @@ class PlanSearch {
   Groups untrained(const Choices& choices, const Rung& rung) const {
     Groups groups;
     groups.steps = rung.steps;
-    for (std::uint32_t fold = rung.first_fold; fold < rung.end_fold; ++fold) {
-      for (const Choice& choice : choices) {
-        if (trained_.contains({rung.steps, fold, choice})) continue;
-        groups.choices.push_back(choice);
-        const SizePlan& plan = candidates_[choice.number].sampled.plan;
-        groups.trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss], fold});
-      }
+    groups.num_before = result_.trials.size();
+    for (const Choice& choice : choices) {
+      if (trained_.contains({rung.steps, rung.fold, choice})) continue;
+      groups.choices.push_back(choice);
+      const SizePlan& plan = candidates_[choice.number].sampled.plan;
+      groups.trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss], rung.fold});
     }
     return groups;
   }
@@ -389,7 +433,7 @@ class PlanSearch {
     for (std::size_t group = 0; group < groups.ends.size(); ++group) {
       double columns = 0;
       for (const PlanAndLoss& one : groups.trainings_of(group)) columns += columns_of(*one.plan);
-      const auto count = static_cast<double>(groups.trainings_of(group).size());
+      const auto count = static_cast<double>(groups.size_of(group));
       groups.works.push_back(trainer_.work(columns, count, groups.steps));
     }
   }
@@ -399,26 +443,52 @@ class PlanSearch {
                            [&](double part) { report(part * groups.works[group]); });
   }
 
-  void add_group(const Groups& groups, std::size_t group, std::span<const double> scores,
-                 double seconds) {
-    const auto trained = groups.trainings_of(group);
-    const auto choices = std::span(groups.choices).subspan(groups.begin_of(group), trained.size());
+  std::vector<Trial> trials_of(const Groups& groups, std::size_t group,
+                               std::span<const double> scores, double seconds) const {
     std::vector<Trial> trials;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      trials.push_back(trial_of(choices[i], trained[i], groups.steps));
-      trials.back().iteration += static_cast<std::uint32_t>(i);
-      trials.back().fitness = scores[i];
-      trials.back().seconds = seconds / static_cast<double>(scores.size());
+    for (std::size_t i = groups.begin_of(group); i < groups.ends[group]; ++i) {
+      trials.push_back(trial_of(
+          groups.num_before + i + 1, groups.choices[i], groups.trained[i],
+          {scores[trials.size()], seconds / static_cast<double>(scores.size()), groups.steps}));
     }
-    done_ += groups.works[group];
-    add(trials, choices);
+    return trials;
   }
 
-  // Does tasks, of such costs, on all ranks; `done` is told of each in order, with the seconds that
-  // it took.
+  // Whether earlier processes made all trainings of a group: they did not if there were more or
+  // fewer ranks, and the last rung was not finished.
+  bool is_known(const Groups& groups, std::size_t group) const {
+    for (std::size_t i = groups.begin_of(group); i < groups.ends[group]; ++i) {
+      if (!known_.contains(groups.num_before + i + 1)) return false;
+    }
+    return true;
+  }
+
+  std::vector<Trial> known_trials(const Groups& groups, std::size_t group) const {
+    std::vector<Trial> trials;
+    for (std::size_t i = groups.begin_of(group); i < groups.ends[group]; ++i) {
+      const std::size_t iteration = groups.num_before + i + 1;
+      Known known = known_.at(iteration);
+      known.steps = groups.steps;
+      trials.push_back(trial_of(iteration, groups.choices[i], groups.trained[i], known));
+      check_is_stored(trials.back());
+    }
+    return trials;
+  }
+
+  void add_group(const Groups& groups, std::size_t group, const std::vector<Trial>& trials) {
+    done_ += groups.works[group];
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      note(trials[i], groups.choices[groups.begin_of(group) + i]);
+    }
+    report();
+  }
+
+  // Does tasks, of such costs, on all ranks. Told of each, with the seconds that it took: `heard`,
+  // if not empty, as soon as it is known here, and `done` in order.
+  using TaskResult = std::function<void(std::size_t, std::span<const double>, double)>;
   void run_tasks(std::vector<double> costs,
                  const std::function<std::vector<double>(std::size_t)>& work,
-                 const std::function<void(std::size_t, std::span<const double>, double)>& done) {
+                 const TaskResult& heard, const TaskResult& done) {
     if (options_.only_stored) throw Stopped();
     SharedTasks::Batch batch;
     batch.count = costs.size();
@@ -429,9 +499,13 @@ class PlanSearch {
       if (!result.empty()) result.push_back(watch.seconds());
       return result;
     };
-    batch.done = [&](std::size_t task, const std::vector<double>& result) {
-      done(task, std::span(result).first(result.size() - 1), result.back());
+    const auto told = [](const TaskResult& of) {
+      return [&of](std::size_t task, const std::vector<double>& result) {
+        of(task, std::span(result).first(result.size() - 1), result.back());
+      };
     };
+    if (heard) batch.heard = told(heard);
+    batch.done = told(done);
     batch.stop = [this] {
       leave_if_asked(hooks_);
       return hooks_.stop && hooks_.stop();
@@ -439,50 +513,46 @@ class PlanSearch {
     if (!tasks_.run(batch)) throw Stopped();
   }
 
-  // The next training of this search, without what it measured.
-  Trial trial_of(const Choice& choice, const PlanAndLoss& trained, std::uint64_t steps) const {
+  Trial trial_of(std::size_t iteration, const Choice& choice, const PlanAndLoss& trained,
+                 const Known& measured) const {
     const Candidate& candidate = candidates_[choice.number];
-    return {.iteration = static_cast<std::uint32_t>(result_.trials.size() + 1),
+    return {.iteration = static_cast<std::uint32_t>(iteration),
             .strategy = candidate.strategy,
             .candidate = choice.number,
             .sampled = candidate.sampled,
             .predicted = std::nullopt,
-            .steps = steps,
+            .fitness = measured.fitness,
+            .seconds = measured.seconds,
+            .steps = measured.steps,
             .fold = trained.fold,
             .loss = trained.loss};
   }
 
-  // Takes the next training from those of earlier processes, if they made it. 0 steps: as many as
-  // it found.
-  bool replay(const Choice& choice, const PlanAndLoss& trained, std::uint64_t steps) {
-    constexpr std::size_t kNumbers = 3;  // of each in known_
-    const std::size_t next = result_.trials.size();
-    if (next * kNumbers >= known_.size()) return false;
-    const double* const known = known_.data() + next * kNumbers;
-    if (steps == 0) steps = static_cast<std::uint64_t>(known[1]);
-    Trial trial = trial_of(choice, trained, steps);
-    if (tasks_.is_first_rank()) check_is(stored_[next], trial);
-    trial.fitness = known[0];
-    trial.seconds = known[2];
-    done_ += work_of(trial.sampled.plan, steps);
-    note(trial, choice);
+  // Takes the next training, which finds the best length of a rule, from those of earlier
+  // processes, if they made it.
+  bool replay_length(std::size_t rule) {
+    const std::size_t iteration = result_.trials.size() + 1;
+    const auto known = known_.find(iteration);
+    if (known == known_.end()) return false;
+    const Trial trial = trial_of(iteration, {rule}, {}, known->second);
+    check_is_stored(trial);
+    done_ += work_of(trial.sampled.plan, trainer_.whole_length());
+    note(trial, {rule});
     return true;
   }
 
-  void check_is(const Trial& stored, const Trial& made) const {
+  // Of a training of an earlier process: that it is the one which this search makes.
+  void check_is_stored(const Trial& made) const {
+    if (!tasks_.is_first_rank()) return;
+    const Trial& stored = *std::ranges::lower_bound(stored_, made.iteration, {}, &Trial::iteration);
     BET_CHECK(stored.candidate == made.candidate && stored.steps == made.steps &&
                   stored.fold == made.fold && stored.loss == made.loss &&
                   stored.sampled.plan == made.sampled.plan,
               "run.db: training ", stored.iteration, " is not the one that this search makes");
   }
 
-  void add(std::span<const Trial> trials, std::span<const Choice> choices) {
-    store_.add(trials);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (hooks_.log) hooks_.log(trial_text(trials[i]));
-      note(trials[i], choices[i]);
-    }
-    report();
+  void log(const Trial& trial) const {
+    if (hooks_.log) hooks_.log(trial_text(trial));
   }
 
   void note(const Trial& trial, const Choice& choice) {
@@ -676,8 +746,8 @@ class PlanSearch {
   const SearchOptions& options_;
   const TrainingHooks& hooks_;
   const std::function<void()>& has_plan_;
-  std::vector<Trial> stored_;  // by earlier processes: rank 0
-  SharedTasks::Result known_;  // of each of them score, steps, seconds: all ranks
+  std::vector<Trial> stored_;           // by earlier processes: rank 0
+  std::map<std::size_t, Known> known_;  // of each of them, by iteration: all ranks
   std::vector<Candidate> candidates_;
   std::size_t num_rules_ = 0;   // the first candidates
   std::size_t num_losses_ = 0;  // that a plan may have

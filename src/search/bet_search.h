@@ -20,6 +20,8 @@ struct SearchOptions {
   std::uint32_t finalists = 2;   // plans of the last rung, in addition to the best rule
   std::uint64_t seed = 1;
   bool only_stored = false;  // train nothing: end with what is in the store
+  // What several ranks prepare for while one finds the length; the result does not depend on it.
+  bool expects_few_data = false;
 };
 
 struct SearchResult {
@@ -47,14 +49,14 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 // better depends on the loss. The three best pairs of a plan and a loss and the best pair of a rule
 // are trained to the whole length on another fold, and the best two of them on the third one.
 //
-// Every training is stored before the next begins. Resumes from the trainings in `store`, to the
-// same end as without the interruption. `has_plan`, if not empty, is called once a stop would leave
-// a plan.
+// Trainings that are made side by side are stored when they end. Resumes from those in `store`, to
+// the same end as without the interruption. `has_plan`, if not empty, is called once a stop would
+// leave a plan.
 //
 // All ranks of `tasks` make the same search, with the same arguments but for the hooks and the
 // store, and divide its trainings: each ends with the same result. What earlier processes measured
-// is in the store of rank 0. Who is trained beside whom depends on the number of ranks, and with it
-// the last bits of scores.
+// is in the store of rank 0, which has what others did when it ends its own. Who is trained beside
+// whom depends on the number of ranks, and with it the last bits of scores.
 //
 // `samplers`: at least one, of plans of one form each, for one table; the search chooses among all.
 SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,

@@ -317,9 +317,10 @@ void RunStore::add(std::span<const Trial> trials, std::span<const double> predic
 }
 
 void RunStore::insert(const Trial& trial) {
-  Statement row(database_.get(), path_,
-                "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                "?, ?, ?, ?, ?, ?, ?)");
+  Statement row(
+      database_.get(), path_,
+      "INSERT OR REPLACE INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?, ?, ?, ?, ?, ?, ?)");
   const PlanOrigin& origin = trial.sampled.origin;
   row.bind(1, std::int64_t{trial.iteration});
   row.bind(2, strategy_name(trial.strategy));

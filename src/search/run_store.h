@@ -30,7 +30,7 @@ class RunStore {
   // Of the predictor after the last trial; empty if there is none.
   std::vector<double> predictor_state() const;
 
-  // All or nothing. `predictor_state` may be empty.
+  // All or nothing; a trial of the same iteration is replaced. `predictor_state` may be empty.
   void add(std::span<const Trial> trials, std::span<const double> predictor_state = {});
 
  private:

@@ -15,9 +15,7 @@ namespace bet {
 // A level of the search's measurements: plans trained from scratch, the shorter the more there are.
 struct Rung {
   std::uint64_t steps = 0;
-  // Of kFolds, which hold out other items and begin from other values.
-  std::uint32_t first_fold = 0;
-  std::uint32_t end_fold = 1;
+  std::uint32_t fold = 0;  // of kFolds, which hold out other items and begin from other values
 };
 
 // What is trained: a plan, by a loss that suits a whole training, on a fold.

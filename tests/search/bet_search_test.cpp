@@ -195,15 +195,17 @@ TEST(Search, ComparesItsBestPairsAndARuleByWholeTrainingsOnOtherFolds) {
 
 // While a rank looks for the length, the other one trains plans ahead: in vain where data are few.
 TEST(Search, OfTwoRanksKeepsBothBusyAndMakesTheTrainingsOfOne) {
-  for (const bool few_data : {false, true}) {
+  for (const auto& [few_data, expects_few_data] :
+       {std::pair{false, false}, {true, true}, {true, false}, {false, true}}) {
     SCOPED_TRACE(few_data);
+    SCOPED_TRACE(expects_few_data);
     Toy toy;
     if (few_data) {
       toy.schedule.max_steps = 800;
       toy.sampler = PlanSampler(toy.shape, toy.shape.num_rows() * 14, toy.frequencies.users,
                                 toy.frequencies.items);
     }
-    toy.options = {.num_plans = 8, .finalists = 1, .seed = 3};
+    toy.options = {.num_plans = 8, .finalists = 1, .seed = 3, .expects_few_data = expects_few_data};
     const TempFolder folder;
     const SearchResult alone = toy.search(folder / "alone.db");
     ASSERT_EQ(alone.num_lengths, few_data ? 3U : 1U);
@@ -239,6 +241,33 @@ TEST(Search, OfTwoRanksKeepsBothBusyAndMakesTheTrainingsOfOne) {
   }
 }
 
+TEST(Search, OfTwoRanksThatIsStoppedIsContinuedToTheSameEnd) {
+  Toy toy;
+  toy.options = {.num_plans = 8, .finalists = 1, .seed = 3};
+  const TempFolder folder;
+  const auto search = [&](const std::string& name, int steps_of_first_rank) {
+    SearchResult result;
+    test::in_world(2, [&](World& world) {
+      int steps = 0;
+      TrainingHooks hooks;
+      if (world.rank() == 0) hooks.stop = [&] { return ++steps > steps_of_first_rank; };
+      const std::filesystem::path path = folder / (name + std::to_string(world.rank()));
+      SearchResult found = toy.search(path, hooks, TrainingPart::kTrainAndValidation, &world);
+      if (world.rank() == 0) result = std::move(found);
+    });
+    return result;
+  };
+  constexpr int kNever = 1'000'000;
+  const SearchResult whole = search("whole", kNever);
+  EXPECT_FALSE(whole.stopped);
+  for (const int steps : {120, 200}) {
+    SCOPED_TRACE(steps);
+    const std::string name = "stopped" + std::to_string(steps);
+    EXPECT_TRUE(search(name, steps).stopped);
+    expect_same(search(name, kNever), whole);
+  }
+}
+
 TEST(Search, ResumesAfterADeathToTheSameEnd) {
   const Toy toy;
   const TempFolder folder;
@@ -255,6 +284,43 @@ TEST(Search, ResumesAfterADeathToTheSameEnd) {
     expect_same(toy.search(path), whole);
     expect_same(toy.search(path), whole);  // complete: nothing is trained
   }
+}
+
+// Several ranks store groups as they end. Scores depend, in their last bits, on who is trained
+// beside whom: of what is missing the whole group is trained again, and nothing else.
+TEST(Search, TrainsTheGroupsThatAreMissing) {
+  Toy toy;
+  toy.shape.max_dim = 64;
+  toy.sampler = PlanSampler(toy.shape, toy.shape.num_rows() * 12, toy.frequencies.users,
+                            toy.frequencies.items);
+  const TempFolder folder;
+  const std::filesystem::path path = folder / "run.db";
+  const SearchResult whole = toy.search(path);
+  // The first rung begins with groups of rules; something of the first one is missing.
+  std::vector<PlanAndLoss> rules;
+  const std::size_t first = whole.num_lengths;
+  const std::size_t num_rules = rule_plans(toy.sampler).size();
+  for (std::size_t i = first; i < first + num_rules; ++i) {
+    rules.push_back({&whole.trials[i].sampled.plan, whole.trials[i].loss});
+  }
+  const RungTrainer trainer({toy.split, toy.graph, toy.model, toy.schedule, {}},
+                            TrainingPart::kTrainAndValidation, true);
+  const std::vector<std::size_t> ends = trainer.groups(rules, 1);
+  ASSERT_GE(ends.size(), 2U);
+  test::execute_sql(path, str_cat("DELETE FROM trial WHERE iteration = ", first + 3,
+                                  " OR iteration > ", first + num_rules));
+  std::vector<std::string> made;
+  TrainingHooks hooks;
+  hooks.log = [&](const std::string& text) {
+    if (text.starts_with("training ")) made.push_back(text.substr(9, text.find("  ") - 9));
+  };
+  expect_same(toy.search(path, hooks), whole);
+  std::vector<std::string> expected;
+  for (std::size_t i = 1; i <= whole.trials.size(); ++i) {
+    const bool in_first_group = i > first && i <= first + ends[0];
+    if (in_first_group || i > first + num_rules) expected.push_back(std::to_string(i));
+  }
+  EXPECT_EQ(made, expected);
 }
 
 TEST(Search, AStopEndsItWithTheBestSoFarAndItCanBeContinued) {
@@ -280,35 +346,40 @@ TEST(Search, AStopEndsItWithTheBestSoFarAndItCanBeContinued) {
   expect_same(toy.search(folder / "run.db"), whole);
 }
 
-// A comparison on the other folds that is not complete says nothing: those that came first are not
-// better than the others.
-TEST(Search, StoppedInItsLastComparisonItTakesTheBestBeforeIt) {
+// A comparison on another fold that is not complete says nothing: those that came first are not
+// better than the others. The one before it does.
+TEST(Search, StoppedInALastComparisonItTakesTheBestBeforeIt) {
   const Toy toy;
-  const TempFolder folder;
-  bool compares = false;
-  TrainingHooks hooks;
-  hooks.log = [&](const std::string& text) {
-    compares = compares || text.find("fold 1 ") != std::string::npos;
-  };
-  hooks.stop = [&] { return compares; };
-  const SearchResult stopped = toy.search(folder / "run.db", hooks);
-  EXPECT_TRUE(stopped.stopped);
-  ASSERT_TRUE(compares);
-  const Trial& chosen = stopped.trials.at(stopped.chosen.value());
-  const auto in_rung = std::span(stopped.trials).subspan(stopped.num_lengths);
-  std::uint64_t last = 0;
-  for (const Trial& trial : in_rung) {
-    if (trial.fold == 0) last = std::max(last, trial.steps);
+  for (const std::uint32_t fold : {1U, 2U}) {
+    SCOPED_TRACE(fold);
+    const TempFolder folder;
+    bool compares = false;
+    TrainingHooks hooks;
+    hooks.log = [&](const std::string& text) {
+      compares = compares || text.find("fold " + std::to_string(fold) + " ") != std::string::npos;
+    };
+    hooks.stop = [&] { return compares; };
+    const SearchResult stopped = toy.search(folder / "run.db", hooks);
+    EXPECT_TRUE(stopped.stopped);
+    ASSERT_TRUE(compares);
+    const Trial& chosen = stopped.trials.at(stopped.chosen.value());
+    const auto in_rung = std::span(stopped.trials).subspan(stopped.num_lengths);
+    std::uint64_t last = 0;
+    for (const Trial& trial : in_rung) {
+      if (trial.fold == fold - 1) last = std::max(last, trial.steps);
+    }
+    double best = 0;
+    double of_chosen = 0;
+    for (const Trial& trial : in_rung) {
+      if (trial.fold != fold - 1 || trial.steps != last) continue;
+      best = std::max(best, trial.fitness);
+      if (trial.candidate == chosen.candidate && trial.loss == chosen.loss) {
+        of_chosen = trial.fitness;
+      }
+    }
+    EXPECT_GT(best, 0);
+    EXPECT_EQ(of_chosen, best);
   }
-  double best = 0;
-  double of_chosen = 0;
-  for (const Trial& trial : in_rung) {
-    if (trial.fold != 0 || trial.steps != last) continue;
-    best = std::max(best, trial.fitness);
-    if (trial.candidate == chosen.candidate && trial.loss == chosen.loss) of_chosen = trial.fitness;
-  }
-  EXPECT_GT(best, 0);
-  EXPECT_EQ(of_chosen, best);
 }
 
 TEST(Search, StoppedBeforeItsFirstPlanHasNothing) {
@@ -414,8 +485,9 @@ TEST(RungTrainer, PutsAsManyPlansSideBySideAsMakeSense) {
   EXPECT_EQ(groups(Plans(20, {&narrow, {}}), 1), (Ends{8, 16, 20}));
   EXPECT_EQ(groups(Plans(1, {&full, {}}), 1), Ends{1});
   EXPECT_EQ(groups(Plans(), 1), Ends());
-  EXPECT_EQ(RungTrainer::groups(Plans(3, {&narrow, {}}), find_backbone("lightgcn"), 67, at::kCPU, 1),
-            (Ends{2, 3}));
+  EXPECT_EQ(
+      RungTrainer::groups(Plans(3, {&narrow, {}}), find_backbone("lightgcn"), 67, at::kCPU, 1),
+      (Ends{2, 3}));
   // Two tables a side.
   EXPECT_EQ(RungTrainer::groups(Plans(8, {&narrow, {}}), find_backbone("ncf"), 256, at::kCPU, 1),
             (Ends{5, 8}));
