@@ -582,8 +582,25 @@ def plan_choice():
             changes = [[100 * (cell[seed] / recalls[0][seed] - 1) for seed in cell] for cell in (recalls[1], now)]
             rows.append([NAMES[backbone], data, *(mean_spread(list(cell.values())) for cell in recalls),
                          *(f"{statistics.mean(change):+.1f} ± {statistics.stdev(change):.1f} %" for change in changes)])
-    return table(["backbone", "data", "`es`", "`bet`", "`bet` against `es`", "as it is now, computed"], rows,
+    return table(["backbone", "data", "`es`", "`bet`", "`bet` against `es`", "with this rule, computed"], rows,
                  found + equal + compared, STUDY)
+
+
+def quick_beside_equal():
+    """`bet --effort quick` beside `es`, seed by seed."""
+    runs = read("quick.jsonl")
+    rows = []
+    for backbone in unique(run.backbone for run in runs):
+        for data in (*measure_fits.FIRST, *measure_fits.FRESH):
+            equal, found = ({run.seed: run.fields["recall"] for run in select(runs, backbone=backbone, data=data, method=method)}
+                            for method in ("es", "bet"))
+            if not found:
+                continue
+            changes = [100 * (found[seed] / equal[seed] - 1) for seed in found]
+            spread = f" ± {statistics.stdev(changes):.1f}" if len(changes) > 1 else ""
+            rows.append([NAMES[backbone], data, len(found), mean_spread([equal[seed] for seed in found]),
+                         mean_spread(list(found.values())), f"{statistics.mean(changes):+.1f}{spread} %"])
+    return table(["backbone", "data", "seeds", "`es`", "`bet --effort quick`", "change"], rows, runs, STUDY)
 
 
 def rates():
@@ -797,6 +814,7 @@ TABLES = {
     "rates": rates,
     "ncf-rates": ncf_rates,
     "plan-choice": plan_choice,
+    "quick-beside-equal": quick_beside_equal,
     "lengths-fresh": lambda: lengths("lengths-fresh-before", "lengths-fresh"),
     "final-training": final_training,
     "first-search": first_search,
