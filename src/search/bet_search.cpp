@@ -339,7 +339,7 @@ class PlanSearch {
           } else {
             const std::vector<Trial> trials = trials_of(ahead, task - 1, result, seconds);
             store_.add(trials);
-            add_group(ahead, task - 1, trials);
+            add_new_group(ahead, task - 1, trials);
           }
         });
   }
@@ -405,9 +405,7 @@ class PlanSearch {
           store_.add(trials_of(groups, missing[task], scores, seconds));
         },
         [&](std::size_t task, std::span<const double> scores, double seconds) {
-          const std::vector<Trial> trials = trials_of(groups, missing[task], scores, seconds);
-          for (const Trial& trial : trials) log(trial);
-          add_group(groups, missing[task], trials);
+          add_new_group(groups, missing[task], trials_of(groups, missing[task], scores, seconds));
           next = missing[task] + 1;
           take_known(missing[task + 1]);
         });
@@ -473,6 +471,11 @@ class PlanSearch {
       check_is_stored(trials.back());
     }
     return trials;
+  }
+
+  void add_new_group(const Groups& groups, std::size_t group, const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials) log(trial);
+    add_group(groups, group, trials);
   }
 
   void add_group(const Groups& groups, std::size_t group, const std::vector<Trial>& trials) {

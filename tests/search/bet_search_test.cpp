@@ -213,9 +213,15 @@ TEST(Search, OfTwoRanksKeepsBothBusyAndMakesTheTrainingsOfOne) {
     std::condition_variable changed;
     std::set<std::uint32_t> busy;
     bool waited_in_vain = false;
+    std::size_t logged = 0;
     std::vector<SearchResult> results(2);
     test::in_world(2, [&](World& world) {
       TrainingHooks hooks;
+      if (world.rank() == 0) {
+        hooks.log = [&](const std::string& text) {
+          logged += text.starts_with("training ") ? 1 : 0;
+        };
+      }
       hooks.progress = [&](const Progress& /*progress*/) {
         std::unique_lock lock(mutex);
         busy.insert(world.rank());
@@ -229,6 +235,7 @@ TEST(Search, OfTwoRanksKeepsBothBusyAndMakesTheTrainingsOfOne) {
     EXPECT_EQ(busy.size(), 2U);
     EXPECT_FALSE(waited_in_vain) << "one rank has nothing to do";
     expect_same(results[0], results[1]);
+    EXPECT_EQ(logged, results[0].trials.size());
     EXPECT_EQ(results[0].num_lengths, alone.num_lengths);
     EXPECT_EQ(results[0].chosen, alone.chosen);
     ASSERT_EQ(results[0].trials.size(), alone.trials.size());
