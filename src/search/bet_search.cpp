@@ -713,7 +713,8 @@ class PlanSearch {
     return sum / static_cast<double>(candidates_.size());
   }
 
-  // Expects the work of trainings that are about to begin, and what follows them.
+  // Expects the work of trainings that are about to begin, and what follows them. A middle rung of
+  // as many steps as the first one trains nothing.
   void expect(double next) {
     const double columns = typical_columns();
     const double in_group = std::max(1.0, std::floor(trainer_.most_columns() / columns));
@@ -722,12 +723,13 @@ class PlanSearch {
              trainer_.work(columns * in_group, in_group, steps);
     };
     const BackboneKind& backbone = trainer_.backbone();
+    const std::uint64_t first = fewest_ranking_steps(backbone, length_);
+    const std::uint64_t middle = middle_steps(backbone, length_);
     const double length = result_.trials.empty()
                               ? work_of(candidates_.front().sampled.plan, trainer_.whole_length())
                               : 0;
-    expected_ = done_ + length + next +
-                later(left_.first, fewest_ranking_steps(backbone, length_)) +
-                later(left_.middle, middle_steps(backbone, length_)) +
+    expected_ = done_ + length + next + later(left_.first, first) +
+                (middle > first ? later(left_.middle, middle) : 0) +
                 later(left_.last, last_steps(backbone, length_)) + later(left_.whole, length_);
   }
 
@@ -773,8 +775,10 @@ class PlanSearch {
 std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& backbone,
                              std::size_t num_rules, std::size_t num_precisions,
                              std::size_t num_losses, std::uint64_t length) {
-  return length + (num_rules + options.num_plans) * fewest_ranking_steps(backbone, length) +
-         most_middle_plans(options, num_precisions) * middle_steps(backbone, length) +
+  const std::uint64_t first = fewest_ranking_steps(backbone, length);
+  const std::uint64_t middle = middle_steps(backbone, length);
+  return length + (num_rules + options.num_plans) * first +
+         (middle > first ? most_middle_plans(options, num_precisions) * middle : 0) +
          num_last_trainings(options, num_precisions, num_losses) * last_steps(backbone, length) +
          kWholeTrainings * length;
 }

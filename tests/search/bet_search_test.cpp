@@ -593,7 +593,7 @@ TEST(BetSearch, ProgressIsInProportionToTheTimeThatTrainingsTake) {
   for (const Progress& progress : told) {
     EXPECT_LE(progress.done, 1.3 * progress.total);
     EXPECT_GT(progress.total, 0.5 * told.back().done);
-    EXPECT_LT(progress.total, 2 * told.back().done);
+    EXPECT_LT(progress.total, 1.5 * told.back().done) << "the middle rung is the first one";
   }
 }
 
