@@ -260,7 +260,7 @@ class Model:
         def windows() -> Iterator[Tuple[NDArray[Any], Answer]]:
             users = self.user_ids
             # All of about the same size: many users of a call are answered in another way than few.
-            number = -(-len(users) // _WINDOW)
+            number = max(1, -(-len(users) // _WINDOW))
             ends = [len(users) * window // number for window in range(number + 1)]
             for first, end in zip(ends, ends[1:]):
                 yield users[first:end], self._opened.recommend_rows(

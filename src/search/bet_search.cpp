@@ -399,11 +399,15 @@ class PlanSearch {
     };
     take_known(missing.front());
     if (costs.empty()) return;
+    TaskResult store;  // others than the first rank need not ask for what they do not store
+    if (tasks_.is_first_rank()) {
+      store = [&](std::size_t task, std::span<const double> scores, double seconds) {
+        store_.add(trials_of(groups, missing[task], scores, seconds));
+      };
+    }
     run_tasks(
         std::move(costs), [&](std::size_t task) { return train_group(groups, missing[task]); },
-        [&](std::size_t task, std::span<const double> scores, double seconds) {
-          store_.add(trials_of(groups, missing[task], scores, seconds));
-        },
+        store,
         [&](std::size_t task, std::span<const double> scores, double seconds) {
           add_new_group(groups, missing[task], trials_of(groups, missing[task], scores, seconds));
           next = missing[task] + 1;
