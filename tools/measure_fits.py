@@ -32,6 +32,7 @@ FRESH = ("gowalla-2000", "yelp2018-2000", "synth-e", "synth-f", "synth-g", "synt
 LARGE = ("gowalla", "yelp2018")
 BACKBONES = ("lightgcn", "mf", "ncf", "ngcf")
 BUDGETS = ("5%", "10%", "20%")
+OF_BYTES = ("5%B", "2%B", "1%B", "0.5%B")
 FULL_AND_EQUAL = (("full", ""), ("es", "10%"))
 BOTH = ("bpr", "auto")
 
@@ -45,8 +46,8 @@ def runs(datasets, backbones, plans, losses, seeds, effort=""):
             for method, budget in plans for loss in losses for backbone in backbones for data in datasets]
 
 
-def at_each_budget(*methods):
-    return tuple((method, budget) for method in methods for budget in BUDGETS)
+def at_each_budget(*methods, budgets=BUDGETS):
+    return tuple((method, budget) for method in methods for budget in budgets)
 
 
 EQUAL, FOUND = (("es", "10%"),), (("bet", "10%"),)
@@ -66,6 +67,7 @@ GROUPS = {
     "search-yelp2018": runs(("yelp2018",), ("lightgcn",), (("bet", "10%"), ("bet", "20%")), ("auto",), 5),
     "search-fresh": runs(FRESH, ("lightgcn",), tuple((method, "10%") for method in ("bet", "sided", "es", "frequency")),
                          ("auto",), 3),
+    "bytes": runs(LARGE, ("lightgcn",), at_each_budget("bet", budgets=OF_BYTES), ("auto",), 3),
     "rules": runs(LARGE, ("lightgcn",), RULES, ("auto",), 5),
     "ncf": runs(LARGE, ("ncf",), (*at_each_budget("bet"), *RULES), ("auto",), 3),
     "ngcf": runs(LARGE, ("ngcf",), (*at_each_budget("bet"), *RULES), ("auto",), 3),
