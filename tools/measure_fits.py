@@ -61,6 +61,8 @@ GROUPS = {
     "loss-small-ngcf": runs(FIRST, ("ngcf",), FULL_AND_EQUAL, BOTH, 3),
     "loss-full": runs(LARGE, ("lightgcn",), (("full", ""),), BOTH, 3),
     "loss-lightgcn": runs(LARGE, ("lightgcn",), (("full", ""), *at_each_budget("es", "sided")), BOTH, 3),
+    "auto-lightgcn": runs(LARGE, ("lightgcn",), (("full", ""), *at_each_budget("sided", "es")), ("auto",), 3),
+    "auto-small": runs(FIRST, BACKBONES, FULL_AND_EQUAL, ("auto",), 3),
     "loss-other": runs(LARGE, ("mf", "ncf", "ngcf"), FULL_AND_EQUAL, BOTH, 3),
     "search": runs(LARGE, ("lightgcn",), at_each_budget("bet"), ("auto",), 5),
     "search-bpr": runs(LARGE, ("lightgcn",), at_each_budget("bet"), ("bpr",), 5),

@@ -26,8 +26,8 @@ struct LossTrial {
 };
 
 // A loss that suits trainings of `from` steps, for trainings of `to` steps: the temperature of a
-// softmax of dot products is in proportion to them, or at another rate to their square root
-// (docs/studies/bits.md).
+// softmax of dot products is in proportion to their power of 1.5, or at another rate to themselves
+// (docs/studies/loss.md).
 LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to);
 
 constexpr std::string_view loss_name(LossKind kind) {

@@ -16,6 +16,7 @@
 #include "plan/rule_plans.h"
 #include "train/loss_choice.h"
 #include "train/side_by_side.h"
+#include "train/temperature.h"
 
 namespace bet {
 namespace {
@@ -51,8 +52,10 @@ std::size_t most_middle_plans(const SearchOptions& options, std::size_t num_prec
   return num_middle_plans(options) + kMiddleRules + num_rule_precisions(num_precisions);
 }
 
-// Of the losses that are best for the first finalist, tried with the others.
-constexpr std::size_t kLosses = 2;
+// Kinds of losses that finalists are compared by, at most: the best for the first of them, and the
+// second if its score is less than this times the noise below.
+constexpr std::size_t kKinds = 2;
+constexpr double kNearlyEqual = 3;
 
 // Pairs of a plan and a loss that are trained to the whole length, in addition to the best of a
 // rule: on the second fold, and then on each of the others.
@@ -66,9 +69,17 @@ std::size_t num_finalists(const SearchOptions& options, std::size_t num_precisio
   return options.finalists + (num_precisions > 1 ? 1 : 0);
 }
 
+// The first finalist by all losses, then all of them by the best; and what may come in addition:
+// other temperatures, and a second kind of loss.
 std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_precisions,
                                std::size_t num_losses) {
-  return num_losses + num_finalists(options, num_precisions) * std::min(num_losses, kLosses);
+  return num_losses + num_finalists(options, num_precisions) + (num_losses > 1 ? 1 : 0);
+}
+
+std::size_t num_more_last_trainings(const SearchOptions& options, std::size_t num_precisions,
+                                    std::size_t num_losses) {
+  if (num_losses == 1) return 0;
+  return kMoreTemperatures + (kKinds - 1) * (num_finalists(options, num_precisions) + 1);
 }
 
 std::string trial_text(const Trial& trial) {
@@ -130,10 +141,12 @@ class PlanSearch {
     SampledPlan sampled;
     Strategy strategy = Strategy::kRule;
   };
-  // A candidate, and which of the losses that it may have (RungTrainer::losses).
+  // A candidate, and which of the losses that it may have (RungTrainer::losses), at so many times
+  // its temperature.
   struct Choice {
     std::size_t number = 0;
     std::size_t loss = 0;
+    double warmer = 1;
     auto operator<=>(const Choice&) const = default;
   };
   using Choices = std::vector<Choice>;
@@ -208,10 +221,10 @@ class PlanSearch {
     Choices finalists = best_finalists(middle);
     add_best_rules(middle, 1, finalists);
     const Rung last = {last_steps(trainer_.backbone(), length_)};
-    train_finalists(finalists, last);
-    Choices best = best_pairs(last);
+    const Choices pairs = train_finalists(finalists, last);
+    Choices best = pairs;
     if (best.size() > kWholePairs) best.resize(kWholePairs);
-    add_best_rules(last, 1, best);
+    add_best_rules(pairs, 1, best);
     // One alone is chosen already.
     if (best.size() > 1) compare_whole_trainings(std::move(best));
   }
@@ -228,24 +241,64 @@ class PlanSearch {
     return choices;
   }
 
-  // The first of them by all losses, the others by those that are best for it.
-  void train_finalists(const Choices& finalists, const Rung& rung) {
+  // The first of them by all losses, and by more temperatures until the best is between two others.
+  // Then all by the loss that was best, at the temperature that the others tell, and by the best of
+  // another kind if it is about as good. Returns these pairs of a plan and a loss, best first.
+  Choices train_finalists(const Choices& finalists, const Rung& rung) {
     const std::size_t number = finalists.front().number;
-    Choices losses;
-    for (std::size_t loss = 0; loss < num_losses_; ++loss) losses.push_back({number, loss});
-    left_.last -= std::min(left_.last, losses.size());
-    train(losses, rung);
-    std::ranges::stable_sort(losses, std::greater<>(),
-                             [&](const Choice& one) { return score_of(rung.steps, one); });
-    if (losses.size() > kLosses) losses.resize(kLosses);
-    Choices others;
-    for (const Choice& finalist : std::span(finalists).subspan(1)) {
-      for (const Choice& best : losses) others.push_back({finalist.number, best.loss});
+    const auto by_score = [&](const Choice& one) { return score_of(rung.steps, one); };
+    Choices tried;
+    for (std::size_t loss = 0; loss < num_losses_; ++loss) tried.push_back({number, loss});
+    left_.last -= std::min(left_.last, tried.size());
+    train(tried, rung);
+    for (int more = 0; more < kMoreTemperatures && num_losses_ > 1; ++more) {
+      const std::optional<double> next = next_temperature(trials_by(tried, rung));
+      if (!next) break;
+      const Choice& best = *std::ranges::max_element(tried, {}, by_score);
+      tried.push_back({number, best.loss, best.warmer * *next / loss_of(best).temperature});
+      train({tried.back()}, rung);
     }
-    // Losses of a kind stand together: they are trained side by side.
-    std::ranges::stable_sort(others, {}, &Choice::loss);
+    std::ranges::stable_sort(tried, std::greater<>(), by_score);
+    Choices pairs;
+    for (const Choice& kind : best_kinds(tried, rung)) {
+      for (const Choice& one : finalists) pairs.push_back({one.number, kind.loss, kind.warmer});
+    }
     left_.last = 0;
-    train(others, rung);
+    train(pairs, rung);
+    std::ranges::stable_sort(pairs, std::greater<>(), by_score);
+    return pairs;
+  }
+
+  // Of a plan's losses, best first: the best of each kind, at its best temperature, as far as they
+  // are about as good as the best of all.
+  Choices best_kinds(const Choices& tried, const Rung& rung) const {
+    const double least = (1 - kNearlyEqual * trainer_.noise()) * score_of(rung.steps, tried[0]);
+    Choices kinds;
+    for (const Choice& one : tried) {
+      const auto is_alike = [&](const Choice& other) {
+        return are_alike(loss_of(one), loss_of(other));
+      };
+      if (kinds.size() == kKinds || score_of(rung.steps, one) < least) break;
+      if (std::ranges::any_of(kinds, is_alike)) continue;
+      Choices alike;
+      std::ranges::copy_if(tried, std::back_inserter(alike), is_alike);
+      kinds.push_back(one);
+      kinds.back().warmer *= best_temperature(trials_by(alike, rung)) / loss_of(one).temperature;
+    }
+    return kinds;
+  }
+
+  LossOptions loss_of(const Choice& choice) const {
+    LossOptions loss =
+        trainer_.losses(candidates_[choice.number].sampled.plan, length_)[choice.loss];
+    loss.temperature *= choice.warmer;
+    return loss;
+  }
+
+  std::vector<LossTrial> trials_by(const Choices& tried, const Rung& rung) const {
+    std::vector<LossTrial> trials;
+    for (const Choice& one : tried) trials.push_back({loss_of(one), score_of(rung.steps, one)});
+    return trials;
   }
 
   // The rest of a training may change which of two pairs is ahead, and so may the items that are
@@ -279,8 +332,9 @@ class PlanSearch {
   }
 
   // The length that all rungs are parts of: that of the whole schedule, unless equal sizes overfit
-  // in it. Then data are few, and the best length depends on the plan: it is that of the best of
-  // three plans, with equal sizes, with most for the users and with most for the items.
+  // in it. Then the best length depends on the plan: it is that of the best of three plans, with
+  // equal sizes, with most for the users and with most for the items. Data are few if that is short
+  // too: very small tables of equal sizes overfit on large data as well.
   void find_length() {
     constexpr std::size_t kEqualSizes = 0;
     const auto share = [](const Candidate& rule) { return rule.sampled.origin.user_share; };
@@ -288,14 +342,17 @@ class PlanSearch {
     const Numbers others = {static_cast<std::size_t>(least - candidates_.begin()),
                             static_cast<std::size_t>(most - candidates_.begin())};
     if (!replay_length(kEqualSizes)) find_length_of(kEqualSizes, others);
-    few_data_ = is_short(result_.trials.front());
-    if (few_data_) find_lengths(others);
-    result_.num_lengths = few_data_ ? result_.trials.size() : 1;
+    if (equal_sizes_overfit()) find_lengths(others);
+    result_.num_lengths = equal_sizes_overfit() ? result_.trials.size() : 1;
     const auto found = std::span(result_.trials).first(result_.num_lengths);
     length_ = std::ranges::max_element(found, {}, &Trial::fitness)->steps;
+    few_data_ = length_ < trainer_.whole_length();
   }
 
-  bool is_short(const Trial& trial) const { return trial.steps < trainer_.whole_length(); }
+  // By the first training.
+  bool equal_sizes_overfit() const {
+    return result_.trials.front().steps < trainer_.whole_length();
+  }
 
   // The best length of the first rule, which one rank finds. The others do meanwhile what comes
   // next, if data are as expected: find the lengths of `others` where data are few, or train the
@@ -316,7 +373,7 @@ class PlanSearch {
     }
     expect(ahead.work());
     const auto is_unexpected = [&] {
-      return !result_.trials.empty() && few_data_ != options_.expects_few_data;
+      return !result_.trials.empty() && equal_sizes_overfit() != options_.expects_few_data;
     };
     run_tasks(
         std::move(costs),
@@ -330,8 +387,7 @@ class PlanSearch {
         [&](std::size_t task, std::span<const double> result, double seconds) {
           if (task == 0) {
             add_length(rule, result, seconds);
-            few_data_ = is_short(result_.trials.front());
-            result_.num_lengths = few_data_ ? 0 : 1;
+            result_.num_lengths = equal_sizes_overfit() ? 0 : 1;
           } else if (is_unexpected()) {
             return;
           } else if (task <= num_others) {
@@ -425,7 +481,7 @@ class PlanSearch {
       if (trained_.contains({rung.steps, rung.fold, choice})) continue;
       groups.choices.push_back(choice);
       const SizePlan& plan = candidates_[choice.number].sampled.plan;
-      groups.trained.push_back({&plan, trainer_.losses(plan, length_)[choice.loss], rung.fold});
+      groups.trained.push_back({&plan, loss_of(choice), rung.fold});
     }
     return groups;
   }
@@ -657,9 +713,14 @@ class PlanSearch {
 
   // Adds the best rules of a rung, so that `count` are among the choices.
   void add_best_rules(const Rung& rung, std::size_t count, Choices& choices) const {
+    add_best_rules(best_of(rung, candidates_.size()), count, choices);
+  }
+
+  // The same of choices that are given, best first.
+  void add_best_rules(const Choices& ranked, std::size_t count, Choices& choices) const {
     const auto is_rule = [&](const Choice& choice) { return choice.number < num_rules_; };
     auto missing = static_cast<std::ptrdiff_t>(count) - std::ranges::count_if(choices, is_rule);
-    for (const Choice& one : best_of(rung, candidates_.size())) {
+    for (const Choice& one : ranked) {
       if (missing <= 0) break;
       const bool known = std::ranges::find(choices, one.number, &Choice::number) != choices.end();
       if (!is_rule(one) || known) continue;
@@ -684,6 +745,7 @@ class PlanSearch {
     const SizePlan& plan = candidates_[best.number].sampled.plan;
     const std::uint64_t whole = trainer_.whole_length();
     result_.loss = {trainer_.losses(plan, whole)[best.loss], !few_data_};
+    result_.loss.loss.temperature *= best.warmer;
   }
 
   // Those that a search makes which is not cut short.
@@ -691,7 +753,8 @@ class PlanSearch {
     left_ = {num_rules_ + options_.num_plans, most_middle_plans(options_, num_precisions()),
              num_last_trainings(options_, num_precisions(), num_losses_), kWholeTrainings};
     result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + left_.first +
-                          left_.middle + left_.last + left_.whole;
+                          left_.middle + left_.last + left_.whole +
+                          num_more_last_trainings(options_, num_precisions(), num_losses_);
   }
 
   double columns_of(const SizePlan& plan) const {
@@ -761,7 +824,7 @@ class PlanSearch {
   std::size_t num_rules_ = 0;   // the first candidates
   std::size_t num_losses_ = 0;  // that a plan may have
   std::uint64_t length_ = 0;    // best for this data
-  bool few_data_ = false;       // it depends on the plan
+  bool few_data_ = false;       // it is less than the whole
   struct {                      // by rung
     std::size_t first = 0, middle = 0, last = 0, whole = 0;
   } left_;               // trainings after those that are being made

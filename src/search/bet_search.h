@@ -45,9 +45,10 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 // (search/rung.h). The rules (plan/rule_plans.h) and plans drawn from the whole space are trained
 // briefly; then plans near the best so far, nearer each time. The better of them and the best rules
 // are trained longer, the best of these and the best rule longer still: the first by every loss
-// that there is a choice of, the others by the two that were best for it, because which plan is
-// better depends on the loss. The three best pairs of a plan and a loss and the best pair of a rule
-// are trained to the whole length on another fold, and the best two of them on the third one.
+// that there is a choice of, then all by the one that was best for it, because which plan is better
+// depends on the loss, and by one of another kind if it is about as good. The three best pairs of a
+// plan and a loss and the best pair of a rule are trained to the whole length on another fold, and
+// the best two of them on the third one.
 //
 // Trainings that are made side by side are stored when they end. Resumes from those in `store`, to
 // the same end as without the interruption. `has_plan`, if not empty, is called once a stop would

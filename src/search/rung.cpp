@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <numbers>
 
 #include "train/loss_choice.h"
+#include "train/score_noise.h"
 #include "train/side_by_side.h"
 #include "train/trained_scores.h"
 
@@ -122,6 +124,8 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
                         data.evaluator());
 }
 
+double RungTrainer::noise() const { return score_noise(measured_users(context_.split, kFolds)); }
+
 double RungTrainer::work(double columns, double plans, std::uint64_t steps) const {
   constexpr double kMeasuring = 12;  // steps that measuring a plan takes as long as
   return static_cast<double>(steps) * cost_of_step(columns, plans, context_.graph.device()) +
@@ -167,9 +171,8 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
   if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
     // A higher rate is as good as more steps: so many times fewer have to be made up for.
     const double shorter = factor / loss.rate;
-    if (loss.rate == 1 || shorter >= 2) {
-      training.loss.temperature = loss.temperature / shorter / std::max(1.0, shorter / 2);
-    }
+    training.loss.temperature = std::min(
+        training.loss.temperature, loss.temperature * std::numbers::sqrt2 / (shorter * shorter));
   } else if (loss.kind == LossKind::kBpr) {
     training.schedule.learning_rate *= factor;
   }

@@ -71,6 +71,9 @@ class RungTrainer {
   std::vector<double> scores(std::span<const PlanAndLoss> trained, std::uint64_t steps,
                              std::uint64_t length, const PartDone& part_done = {});
 
+  // The part of a score on a fold by which another must be better where less may be noise.
+  double noise() const;
+
   const BackboneKind& backbone() const { return find_backbone(context_.model.backbone); }
 
   // Steps of the schedule.

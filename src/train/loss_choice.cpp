@@ -11,6 +11,7 @@
 #include "train/length_by_bpr.h"
 #include "train/score_noise.h"
 #include "train/side_by_side.h"
+#include "train/temperature.h"
 #include "train/trained_scores.h"
 
 namespace bet {
@@ -113,14 +114,16 @@ class LossSearcher {
     const bool wide = row_stride(plan_.width() * backbone_.tables) > kWide;
     const bool halves = length == whole() && (wide || length > kLong);
     const std::uint64_t tried = std::max<std::uint64_t>(1, halves ? length / 2 : length);
-    if (!try_softmaxes(tried, choice)) return choice;
+    if (!try_softmaxes(tried, choice) || !try_more_temperatures(tried, choice)) return choice;
     choice.stopped = false;
     const LossTrial& best = *std::ranges::max_element(choice.trials, {}, &LossTrial::score);
     if (best.loss.kind == LossKind::kBpr) {
       choice.chosen = {by_bpr, bpr->length};
       return choice;
     }
-    choice.chosen = {for_length(best.loss, tried, length), length};
+    LossOptions softmax = best.loss;
+    if (softmax.score == ScoreKind::kDot) softmax.temperature = best_temperature(choice.trials);
+    choice.chosen = {for_length(softmax, tried, length), length};
     const double noise = score_noise(measured_users(context_.split));
     choice.nearly_bpr = tries_bpr && best.score < (1 + kNearlyEqual * noise) * bpr->score;
     return choice;
@@ -165,6 +168,20 @@ class LossSearcher {
       if (tried.empty()) return false;
       for (const LossTrial& trial : tried) note(choice, trial);
       left = left.subspan(count);
+    }
+    return true;
+  }
+
+  // Until the best is between two others. False if hooks.stop ended it.
+  bool try_more_temperatures(std::uint64_t steps, LossChoice& choice) {
+    for (int more = 0; more < kMoreTemperatures; ++more) {
+      const std::optional<double> next = next_temperature(choice.trials);
+      if (!next) break;
+      LossOptions loss = std::ranges::max_element(choice.trials, {}, &LossTrial::score)->loss;
+      loss.temperature = *next;
+      const std::vector<LossTrial> tried = try_side_by_side(steps, std::span(&loss, 1));
+      if (tried.empty()) return false;
+      note(choice, tried.front());
     }
     return true;
   }

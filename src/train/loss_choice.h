@@ -51,9 +51,10 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
 // which should be as dense as those of the training (DenserFold). Tries BPR at its best length,
 // which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
 // losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
-// was best for the usual one; half of the schedule decides where rows are wide or it is long. Takes
-// the best on validation; of plans of vectors never BPR. hooks.save is not used: an interrupted
-// choice begins again.
+// was best for the usual one; half of the schedule decides where rows are wide or it is long. Then
+// more temperatures, until the best is between two others (train/temperature.h). Takes the best on
+// validation, and of a softmax of dot products the best temperature; of plans of vectors never BPR.
+// hooks.save is not used: an interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
                        std::uint64_t usual_length);
 

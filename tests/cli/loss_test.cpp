@@ -27,7 +27,7 @@ TEST(Loss, IsChosenAndRemembered) {
                 (folder / name).string()});
   };
   const Json first = run("first");
-  ASSERT_EQ(first["loss"]["trials"].size(), 5U);
+  ASSERT_GE(first["loss"]["trials"].size(), 5U);
   EXPECT_EQ(first["loss"]["trials"][0]["kind"], "bpr");
   EXPECT_EQ(measured((folder / "first").string()), first["test"]);
   EXPECT_EQ(measured((folder / "first/model.bet").string()), first["test"]);
