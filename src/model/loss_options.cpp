@@ -6,7 +6,7 @@
 namespace bet {
 
 LossOptions for_length(LossOptions loss, std::uint64_t from, std::uint64_t to) {
-  if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
+  if (has_temperature(loss)) {
     const double ratio = static_cast<double>(to) / static_cast<double>(from);
     loss.temperature *= loss.rate == 1 ? std::pow(ratio, 1.5) : ratio;
   }

@@ -19,6 +19,12 @@ struct LossOptions {
   bool operator==(const LossOptions&) const = default;
 };
 
+// Whether the loss is a softmax of dot products, whose best temperature depends on the plan and on
+// the length of the training.
+constexpr bool has_temperature(const LossOptions& loss) {
+  return loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot;
+}
+
 // A loss that was tried, and its score on the held-out part.
 struct LossTrial {
   LossOptions loss;

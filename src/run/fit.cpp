@@ -370,7 +370,7 @@ class FitRun {
   LossSearch loss_search(const Proposal& proposal) const {
     if (options_.loss != LossSetting::kAuto) return {};
     return {true, proposal.loss, options_.cache,
-            str_cat("loss 6\n", pretrained_identity(options_, report_.data.hash),
+            str_cat("loss 7\n", pretrained_identity(options_, report_.data.hash),
                     "\nfinal part = ", static_cast<int>(retraining_.final_part))};
   }
 

@@ -62,24 +62,28 @@ constexpr double kNearlyEqual = 3;
 constexpr std::size_t kWholePairs = 3;
 constexpr std::size_t kLastPairs = 2;
 constexpr std::size_t kPairsOnOtherFolds = kLastPairs * (kFolds - 2);
-constexpr std::size_t kWholeTrainings = kWholePairs + 1 + kPairsOnOtherFolds;
+// Temperatures of the best pair that are tried at first, beside its own.
+constexpr std::size_t kNeighbours = 2;
+std::size_t num_whole_trainings(std::size_t num_losses) {
+  return kWholePairs + 1 + kPairsOnOtherFolds + (num_losses > 1 ? kNeighbours : 0);
+}
 
 // Plans of the last rung, in addition to the best rule.
 std::size_t num_finalists(const SearchOptions& options, std::size_t num_precisions) {
   return options.finalists + (num_precisions > 1 ? 1 : 0);
 }
 
-// The first finalist by all losses, then all of them by the best; and what may come in addition:
-// other temperatures, and a second kind of loss.
+// The first finalist by all losses, then all of them by the best.
 std::size_t num_last_trainings(const SearchOptions& options, std::size_t num_precisions,
                                std::size_t num_losses) {
   return num_losses + num_finalists(options, num_precisions) + (num_losses > 1 ? 1 : 0);
 }
 
-std::size_t num_more_last_trainings(const SearchOptions& options, std::size_t num_precisions,
-                                    std::size_t num_losses) {
+// At most: other temperatures in the last rung and at the whole length, and a second kind of loss.
+std::size_t num_more_trainings(const SearchOptions& options, std::size_t num_precisions,
+                               std::size_t num_losses) {
   if (num_losses == 1) return 0;
-  return kMoreTemperatures + (kKinds - 1) * (num_finalists(options, num_precisions) + 1);
+  return 2 * kMoreTemperatures + (kKinds - 1) * (num_finalists(options, num_precisions) + 1);
 }
 
 std::string trial_text(const Trial& trial) {
@@ -226,7 +230,8 @@ class PlanSearch {
     if (best.size() > kWholePairs) best.resize(kWholePairs);
     add_best_rules(pairs, 1, best);
     // One alone is chosen already.
-    if (best.size() > 1) compare_whole_trainings(std::move(best));
+    if (best.size() > 1) best = compare_whole_trainings(std::move(best));
+    tune(best.front());
   }
 
   Rung first_rung() const { return {fewest_ranking_steps(trainer_.backbone(), length_)}; }
@@ -251,13 +256,7 @@ class PlanSearch {
     for (std::size_t loss = 0; loss < num_losses_; ++loss) tried.push_back({number, loss});
     left_.last -= std::min(left_.last, tried.size());
     train(tried, rung);
-    for (int more = 0; more < kMoreTemperatures && num_losses_ > 1; ++more) {
-      const std::optional<double> next = next_temperature(trials_by(tried, rung));
-      if (!next) break;
-      const Choice& best = *std::ranges::max_element(tried, {}, by_score);
-      tried.push_back({number, best.loss, best.warmer * *next / loss_of(best).temperature});
-      train({tried.back()}, rung);
-    }
+    if (num_losses_ > 1) try_more_temperatures(tried, rung);
     std::ranges::stable_sort(tried, std::greater<>(), by_score);
     Choices pairs;
     for (const Choice& kind : best_kinds(tried, rung)) {
@@ -282,10 +281,14 @@ class PlanSearch {
       if (std::ranges::any_of(kinds, is_alike)) continue;
       Choices alike;
       std::ranges::copy_if(tried, std::back_inserter(alike), is_alike);
-      kinds.push_back(one);
-      kinds.back().warmer *= best_temperature(trials_by(alike, rung)) / loss_of(one).temperature;
+      kinds.push_back(at_temperature(one, best_temperature(trials_by(alike, rung))));
     }
     return kinds;
+  }
+
+  Choice at_temperature(Choice choice, double temperature) const {
+    choice.warmer *= temperature / loss_of(choice).temperature;
+    return choice;
   }
 
   LossOptions loss_of(const Choice& choice) const {
@@ -295,16 +298,32 @@ class PlanSearch {
     return loss;
   }
 
+  // Choices of one candidate, by the fold that they were trained on last, which is the same.
   std::vector<LossTrial> trials_by(const Choices& tried, const Rung& rung) const {
     std::vector<LossTrial> trials;
-    for (const Choice& one : tried) trials.push_back({loss_of(one), score_of(rung.steps, one)});
+    for (const Choice& one : tried) {
+      trials.push_back({loss_of(one), scores_.at(rung.steps).at(one).back()});
+    }
     return trials;
+  }
+
+  // Until the best is between two others.
+  void try_more_temperatures(Choices& tried, const Rung& rung) {
+    for (int more = 0; more < kMoreTemperatures; ++more) {
+      const std::vector<LossTrial> trials = trials_by(tried, rung);
+      const std::optional<double> next = next_temperature(trials);
+      if (!next) return;
+      const auto best = std::ranges::max_element(trials, {}, &LossTrial::score) - trials.begin();
+      tried.push_back(at_temperature(tried[static_cast<std::size_t>(best)], *next));
+      train({tried.back()}, rung);
+    }
   }
 
   // The rest of a training may change which of two pairs is ahead, and so may the items that are
   // held out: these are trained as finally on the folds that did not choose them.
-  void compare_whole_trainings(Choices pairs) {
-    left_.whole = kPairsOnOtherFolds;
+  Choices compare_whole_trainings(Choices pairs) {
+    const std::size_t neighbours = num_losses_ > 1 ? kNeighbours : 0;
+    left_.whole = kPairsOnOtherFolds + neighbours;
     for (std::uint32_t fold = 1; fold < kFolds; ++fold) {
       // Losses of a kind stand together: they are trained side by side.
       std::ranges::stable_sort(pairs, {}, &Choice::loss);
@@ -318,8 +337,24 @@ class PlanSearch {
       std::ranges::stable_sort(pairs, std::greater<>(),
                                [&](const Choice& pair) { return score_of(length_, pair); });
       if (pairs.size() > kLastPairs) pairs.resize(kLastPairs);
-      left_.whole = 0;
+      left_.whole = neighbours;
     }
+    return pairs;
+  }
+
+  // The temperature of a pair at the whole length: that of shorter trainings is only about the best
+  // there (docs/studies/loss.md).
+  void tune(const Choice& pair) {
+    left_.whole = 0;
+    if (num_losses_ == 1 || !has_temperature(loss_of(pair))) return;
+    const Rung whole = {length_, kFolds - 1};
+    Choices tried = {pair};
+    for (const double factor : {0.5, 2.0}) {
+      tried.push_back({pair.number, pair.loss, factor * pair.warmer});
+    }
+    train(tried, whole);
+    try_more_temperatures(tried, whole);
+    tuned_ = at_temperature(pair, best_temperature(trials_by(tried, whole)));
   }
 
   // Adds a plan to the candidates and its number to `fresh`, unless it is one of them.
@@ -744,17 +779,19 @@ class PlanSearch {
     result_.chosen = static_cast<std::size_t>(choices_.rend() - last) - 1;
     const SizePlan& plan = candidates_[best.number].sampled.plan;
     const std::uint64_t whole = trainer_.whole_length();
-    result_.loss = {trainer_.losses(plan, whole)[best.loss], !few_data_};
-    result_.loss.loss.temperature *= best.warmer;
+    const Choice& last_choice = tuned_.value_or(best);
+    result_.loss = {trainer_.losses(plan, whole)[last_choice.loss], !few_data_};
+    result_.loss.loss.temperature *= last_choice.warmer;
   }
 
   // Those that a search makes which is not cut short.
   void count_trainings() {
     left_ = {num_rules_ + options_.num_plans, most_middle_plans(options_, num_precisions()),
-             num_last_trainings(options_, num_precisions(), num_losses_), kWholeTrainings};
+             num_last_trainings(options_, num_precisions(), num_losses_),
+             num_whole_trainings(num_losses_)};
     result_.num_planned = std::max<std::size_t>(1, result_.num_lengths) + left_.first +
                           left_.middle + left_.last + left_.whole +
-                          num_more_last_trainings(options_, num_precisions(), num_losses_);
+                          num_more_trainings(options_, num_precisions(), num_losses_);
   }
 
   double columns_of(const SizePlan& plan) const {
@@ -834,6 +871,7 @@ class PlanSearch {
   // By steps of a rung: scores by fold.
   std::map<std::uint64_t, std::map<Choice, std::vector<double>>> scores_;
   std::vector<Choice> choices_;  // by trial
+  std::optional<Choice> tuned_;  // the best pair, at its best temperature
   SearchResult result_;
 };
 
@@ -847,7 +885,7 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
   return length + (num_rules + options.num_plans) * first +
          (middle > first ? most_middle_plans(options, num_precisions) * middle : 0) +
          num_last_trainings(options, num_precisions, num_losses) * last_steps(backbone, length) +
-         kWholeTrainings * length;
+         num_whole_trainings(num_losses) * length;
 }
 
 SearchResult search_plans(std::span<const PlanSampler> samplers, RungTrainer& trainer,

@@ -48,7 +48,7 @@ std::uint64_t expected_steps(const SearchOptions& options, const BackboneKind& b
 // that there is a choice of, then all by the one that was best for it, because which plan is better
 // depends on the loss, and by one of another kind if it is about as good. The three best pairs of a
 // plan and a loss and the best pair of a rule are trained to the whole length on another fold, and
-// the best two of them on the third one.
+// the best two of them on the third one, where the best one's temperature is found, too.
 //
 // Trainings that are made side by side are stored when they end. Resumes from those in `store`, to
 // the same end as without the interruption. `has_plan`, if not empty, is called once a stop would

@@ -168,7 +168,7 @@ ShortTraining short_training(const Schedule& schedule, const LossOptions& loss,
   ShortTraining training = {schedule.of_length(steps), for_length(loss, length, steps)};
   if (!backbone.weights.empty() || !schedule.linear) return training;
   const double factor = static_cast<double>(length) / static_cast<double>(steps);
-  if (loss.kind == LossKind::kSoftmax && loss.score == ScoreKind::kDot) {
+  if (has_temperature(loss)) {
     // A higher rate is as good as more steps: so many times fewer have to be made up for.
     const double shorter = factor / loss.rate;
     training.loss.temperature = std::min(

@@ -23,11 +23,6 @@ constexpr double kNearlyEqual = 3;
 // Of cosines: between 0.1 and 0.2, where all data sets that were tried have their best.
 constexpr double kCosineTemperature = 0.14;
 
-// Rows of more columns, and longer trainings, are tried by trainings of half the length, unless
-// they are short because data are few.
-constexpr std::uint32_t kWide = 32;
-constexpr std::uint64_t kLong = 400;
-
 // Trains the plan by each of these losses, which are alike, side by side, to the end
 // of the schedule. Empty if hooks.stop ended it.
 std::vector<LossTrial> try_losses(const TrainingContext& context, const SizePlan& plan,
@@ -111,10 +106,7 @@ class LossSearcher {
     by_bpr.rate = bpr->rate;
     if (tries_bpr) note(choice, {by_bpr, bpr->score});
     const std::uint64_t length = bpr->is_short ? usual_length_ : whole();
-    const bool wide = row_stride(plan_.width() * backbone_.tables) > kWide;
-    const bool halves = length == whole() && (wide || length > kLong);
-    const std::uint64_t tried = std::max<std::uint64_t>(1, halves ? length / 2 : length);
-    if (!try_softmaxes(tried, choice) || !try_more_temperatures(tried, choice)) return choice;
+    if (!try_softmaxes(length, choice) || !try_more_temperatures(length, choice)) return choice;
     choice.stopped = false;
     const LossTrial& best = *std::ranges::max_element(choice.trials, {}, &LossTrial::score);
     if (best.loss.kind == LossKind::kBpr) {
@@ -122,8 +114,8 @@ class LossSearcher {
       return choice;
     }
     LossOptions softmax = best.loss;
-    if (softmax.score == ScoreKind::kDot) softmax.temperature = best_temperature(choice.trials);
-    choice.chosen = {for_length(softmax, tried, length), length};
+    if (has_temperature(softmax)) softmax.temperature = best_temperature(choice.trials);
+    choice.chosen = {softmax, length};
     const double noise = score_noise(measured_users(context_.split));
     choice.nearly_bpr = tries_bpr && best.score < (1 + kNearlyEqual * noise) * bpr->score;
     return choice;

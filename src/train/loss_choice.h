@@ -51,9 +51,9 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
 // which should be as dense as those of the training (DenserFold). Tries BPR at its best length,
 // which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
 // losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
-// was best for the usual one; half of the schedule decides where rows are wide or it is long. Then
-// more temperatures, until the best is between two others (train/temperature.h). Takes the best on
-// validation, and of a softmax of dot products the best temperature; of plans of vectors never BPR.
+// was best for the usual one. Then more temperatures, until the best is between two others
+// (train/temperature.h). Takes the best on validation, and of a softmax of dot products the best
+// temperature; of plans of vectors never BPR.
 // hooks.save is not used: an interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
                        std::uint64_t usual_length);
@@ -74,10 +74,10 @@ void remember_training(const KnownTraining& chosen, const StateFile& cache,
 // "0.12345"
 std::string score_text(double score);
 
-// The work of a choice, in trainings by the whole schedule: BPR, softmaxes of dot products and of
-// cosines, each for about half of it. Its progress leaves room for what follows where BPR is
+// The work of a choice, in trainings by the whole schedule: BPR for half of it, softmaxes of dot
+// products, side by side, and of cosines. Its progress leaves room for what follows where BPR is
 // chosen: a training by which its length is found.
-inline constexpr double kChoiceTrainings = 1.5;
+inline constexpr double kChoiceTrainings = 2.5;
 inline constexpr double kFollowingTrainings = 1;
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as

@@ -27,9 +27,7 @@ const LossTrial* neighbour(std::span<const LossTrial> tried, const LossTrial& be
 
 std::optional<double> next_temperature(std::span<const LossTrial> tried) {
   const LossTrial& best = best_of(tried);
-  if (best.loss.kind != LossKind::kSoftmax || best.loss.score != ScoreKind::kDot) {
-    return std::nullopt;
-  }
+  if (!has_temperature(best.loss)) return std::nullopt;
   for (const double factor : {2.0, 0.5}) {
     if (neighbour(tried, best, factor) == nullptr) return factor * best.loss.temperature;
   }

@@ -4,6 +4,7 @@ import statistics
 import measure_fits
 from results import experiments
 from results import scale as scale_lines
+from results import temperatures
 from results import updates as update_lines
 from results.layout import NAMES, commits, footer, markdown, mean_spread, percent, table, unique
 from results.lines import Paper, one, read, select, text_file
@@ -841,5 +842,6 @@ TABLES = {
     "loss-backbones": lambda: loss_grid(("gowalla", "yelp2018"), ("mf", "ngcf", "ncf")),
     "loss-small": lambda: loss_grid(("ml-100k", "ml-latest-small", "demo"), ("lightgcn",)),
     "loss-settings": loss_settings,
+    **temperatures.TABLES,
     **experiments.TABLES,
 }
