@@ -14,6 +14,7 @@
 #include "base/precision_text.h"
 #include "base/stopwatch.h"
 #include "plan/rule_plans.h"
+#include "search/training_time.h"
 #include "train/loss_choice.h"
 #include "train/side_by_side.h"
 #include "train/temperature.h"
@@ -117,7 +118,8 @@ class PlanSearch {
         options_(options),
         hooks_(hooks),
         has_plan_(has_plan),
-        stored_(store.trials(samplers.front().shape())) {
+        stored_(store.trials(samplers.front().shape())),
+        time_(trainer.device()) {
     SharedTasks::Result numbers;
     for (const Trial& trial : stored_) {
       numbers.insert(numbers.end(), {static_cast<double>(trial.iteration), trial.fitness,
@@ -161,22 +163,21 @@ class PlanSearch {
     double seconds = 0;
     std::uint64_t steps = 0;
   };
-  // Trainings of a rung, and which of them are made side by side: the end of each group, and the
-  // work that it takes.
+  // Trainings of a rung, and which of them are made side by side: the end of each group, and its
+  // work.
   struct Groups {
     Choices choices;
     std::vector<PlanAndLoss> trained;
     std::uint64_t steps = 0;
     std::size_t num_before = 0;  // trainings of the search before these
     std::vector<std::size_t> ends;
-    std::vector<double> works;
+    std::vector<TrainingWork> works;
 
     std::size_t begin_of(std::size_t group) const { return group > 0 ? ends[group - 1] : 0; }
     std::size_t size_of(std::size_t group) const { return ends[group] - begin_of(group); }
     std::span<const PlanAndLoss> trainings_of(std::size_t group) const {
       return std::span(trained).subspan(begin_of(group), size_of(group));
     }
-    double work() const { return std::accumulate(works.begin(), works.end(), 0.0); }
   };
 
   void search() {
@@ -376,8 +377,10 @@ class PlanSearch {
     const auto [least, most] = std::ranges::minmax_element(candidates_, {}, share);
     const Numbers others = {static_cast<std::size_t>(least - candidates_.begin()),
                             static_cast<std::size_t>(most - candidates_.begin())};
+    expect_lengths(Numbers{kEqualSizes});
     if (!replay_length(kEqualSizes)) find_length_of(kEqualSizes, others);
     if (equal_sizes_overfit()) find_lengths(others);
+    next_lengths_.clear();
     result_.num_lengths = equal_sizes_overfit() ? result_.trials.size() : 1;
     const auto found = std::span(result_.trials).first(result_.num_lengths);
     length_ = std::ranges::max_element(found, {}, &Trial::fitness)->steps;
@@ -399,14 +402,15 @@ class PlanSearch {
     const bool is_alone = tasks_.num_ranks() == 1;
     const std::size_t num_others = !is_alone && options_.expects_few_data ? others.size() : 0;
     costs.resize(1 + num_others);
+    expect_lengths(std::span(others).first(num_others));
     if (!is_alone && !options_.expects_few_data) {
       ahead = untrained(rule_choices(), first_rung());
       ++ahead.num_before;  // the one that finds the length
       divide(ahead);
       left_.first -= num_rules_;
-      costs.insert(costs.end(), ahead.works.begin(), ahead.works.end());
+      for (const TrainingWork& work : ahead.works) costs.push_back(time_.of(work));
     }
-    expect(ahead.work());
+    expect(ahead.works);
     const auto is_unexpected = [&] {
       return !result_.trials.empty() && equal_sizes_overfit() != options_.expects_few_data;
     };
@@ -438,6 +442,8 @@ class PlanSearch {
   // The best lengths of the rules after the first whose length is not known yet, as trials.
   void find_lengths(const Numbers& rules) {
     std::size_t first = result_.trials.size() - 1;
+    next_lengths_.clear();
+    expect_lengths(std::span(rules).subspan(first));
     while (first < rules.size() && replay_length(rules[first])) ++first;
     if (first == rules.size()) return;
     run_tasks(
@@ -451,8 +457,8 @@ class PlanSearch {
   // The score at the best length of a rule, and that length; empty if it was stopped.
   std::vector<double> best_length(std::size_t rule) {
     const SizePlan& plan = candidates_[rule].sampled.plan;
-    const double work = work_of(plan, trainer_.whole_length());
-    const auto best = trainer_.length(plan, [&](double part) { report(part * work); });
+    const auto best =
+        trainer_.length(plan, [&](double part) { report(part * time_.of(whole_training(plan))); });
     if (!best) return {};
     return {best->score,
             static_cast<double>(best->is_short ? best->length : trainer_.whole_length())};
@@ -462,7 +468,7 @@ class PlanSearch {
     const Trial trial = trial_of(result_.trials.size() + 1, {rule}, {},
                                  {found[0], seconds, static_cast<std::uint64_t>(found[1])});
     store_.add(std::span(&trial, 1));
-    done_ += work_of(trial.sampled.plan, trainer_.whole_length());
+    note_length_time(trial);
     log(trial);
     note(trial, {rule});
     report();
@@ -475,13 +481,13 @@ class PlanSearch {
     Groups groups = untrained(choices, rung);
     if (groups.choices.empty()) return;
     divide(groups);
-    expect(groups.work());
+    expect(groups.works);
     std::vector<std::size_t> missing;
     std::vector<double> costs;
     for (std::size_t group = 0; group < groups.ends.size(); ++group) {
       if (is_known(groups, group)) continue;
       missing.push_back(group);
-      costs.push_back(groups.works[group]);
+      costs.push_back(time_.of(groups.works[group]));
     }
     missing.push_back(groups.ends.size());
     std::size_t next = 0;
@@ -527,13 +533,13 @@ class PlanSearch {
       double columns = 0;
       for (const PlanAndLoss& one : groups.trainings_of(group)) columns += columns_of(*one.plan);
       const auto count = static_cast<double>(groups.size_of(group));
-      groups.works.push_back(trainer_.work(columns, count, groups.steps));
+      groups.works.push_back({columns, count, groups.steps});
     }
   }
 
   std::vector<double> train_group(const Groups& groups, std::size_t group) {
     return trainer_.scores(groups.trainings_of(group), groups.steps, length_,
-                           [&](double part) { report(part * groups.works[group]); });
+                           [&](double part) { report(part * time_.of(groups.works[group])); });
   }
 
   std::vector<Trial> trials_of(const Groups& groups, std::size_t group,
@@ -574,7 +580,11 @@ class PlanSearch {
   }
 
   void add_group(const Groups& groups, std::size_t group, const std::vector<Trial>& trials) {
-    done_ += groups.works[group];
+    double seconds = 0;
+    for (const Trial& trial : trials) seconds += trial.seconds;
+    spent_ += seconds;
+    time_.note(groups.works[group], seconds);
+    next_.erase(next_.begin());
     for (std::size_t i = 0; i < trials.size(); ++i) {
       note(trials[i], groups.choices[groups.begin_of(group) + i]);
     }
@@ -634,7 +644,7 @@ class PlanSearch {
     if (known == known_.end()) return false;
     const Trial trial = trial_of(iteration, {rule}, {}, known->second);
     check_is_stored(trial);
-    done_ += work_of(trial.sampled.plan, trainer_.whole_length());
+    note_length_time(trial);
     note(trial, {rule});
     return true;
   }
@@ -798,9 +808,15 @@ class PlanSearch {
     return columns_side_by_side(plan, trainer_.backbone());
   }
 
-  // Of a training of one plan.
-  double work_of(const SizePlan& plan, std::uint64_t steps) const {
-    return trainer_.work(columns_of(plan), 1, steps);
+  // About what finding the length of a plan takes.
+  TrainingWork whole_training(const SizePlan& plan) const {
+    return {columns_of(plan), 1, trainer_.whole_length()};
+  }
+
+  void note_length_time(const Trial& trial) {
+    next_lengths_.erase(next_lengths_.begin());
+    spent_ += trial.seconds;
+    time_.note_roughly(whole_training(trial.sampled.plan), trial.seconds);
   }
 
   // About how many columns plans have that are yet to be trained: as the best of the first rung,
@@ -817,27 +833,35 @@ class PlanSearch {
     return sum / static_cast<double>(candidates_.size());
   }
 
-  // Expects the work of trainings that are about to begin, and what follows them. A middle rung of
-  // as many steps as the first one trains nothing.
-  void expect(double next) {
+  // Expects trainings that are about to begin, and what follows them.
+  void expect(std::span<const TrainingWork> next) { next_.assign(next.begin(), next.end()); }
+
+  void expect_lengths(std::span<const std::size_t> rules) {
+    for (const std::size_t rule : rules) {
+      next_lengths_.push_back(whole_training(candidates_[rule].sampled.plan));
+    }
+  }
+
+  // Seconds of the trainings that are not noted yet. A middle rung of as many steps as the first
+  // one trains nothing.
+  double seconds_left() const {
     const double columns = typical_columns();
     const double in_group = std::max(1.0, std::floor(trainer_.most_columns() / columns));
     const auto later = [&](std::size_t count, std::uint64_t steps) {
       return static_cast<double>(count) / in_group *
-             trainer_.work(columns * in_group, in_group, steps);
+             time_.of({columns * in_group, in_group, steps});
     };
     const BackboneKind& backbone = trainer_.backbone();
     const std::uint64_t first = fewest_ranking_steps(backbone, length_);
     const std::uint64_t middle = middle_steps(backbone, length_);
-    const double length = result_.trials.empty()
-                              ? work_of(candidates_.front().sampled.plan, trainer_.whole_length())
-                              : 0;
-    expected_ = done_ + length + next + later(left_.first, first) +
-                (middle > first ? later(left_.middle, middle) : 0) +
-                later(left_.last, last_steps(backbone, length_)) + later(left_.whole, length_);
+    double sum = later(left_.first, first) + (middle > first ? later(left_.middle, middle) : 0) +
+                 later(left_.last, last_steps(backbone, length_)) + later(left_.whole, length_);
+    for (const TrainingWork& one : next_) sum += time_.of(one);
+    for (const TrainingWork& one : next_lengths_) sum += time_.of(one);
+    return sum;
   }
 
-  // `more`: work, in addition to what is noted.
+  // `more`: seconds of what is not noted yet.
   void report(double more = 0) {
     if (!hooks_.progress) return;
     double best = 0;
@@ -845,7 +869,8 @@ class PlanSearch {
     char detail[80];
     std::snprintf(detail, sizeof(detail), "%zu trainings, best validation score %.4f",
                   result_.trials.size(), best);
-    hooks_.progress({"search", done_ + more, expected_, best > 0 ? detail : ""});
+    const double left = std::max(0.0, seconds_left() - more);
+    hooks_.progress({"search", spent_ + more, spent_ + more + left, best > 0 ? detail : ""});
   }
 
   std::span<const PlanSampler> samplers_;
@@ -864,9 +889,12 @@ class PlanSearch {
   bool few_data_ = false;       // it is less than the whole
   struct {                      // by rung
     std::size_t first = 0, middle = 0, last = 0, whole = 0;
-  } left_;               // trainings after those that are being made
-  double done_ = 0;      // the noted trials took
-  double expected_ = 0;  // of all
+  } left_;  // trainings after those that are being made
+  TrainingTime time_;
+  double spent_ = 0;  // seconds that the noted trials took
+  // What is being trained, those that come first: groups, and plans whose length is looked for.
+  std::vector<TrainingWork> next_;
+  std::vector<TrainingWork> next_lengths_;
   std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
   // By steps of a rung: scores by fold.
   std::map<std::uint64_t, std::map<Choice, std::vector<double>>> scores_;

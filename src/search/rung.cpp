@@ -4,6 +4,7 @@
 #include <functional>
 #include <numbers>
 
+#include "search/training_time.h"
 #include "train/loss_choice.h"
 #include "train/score_noise.h"
 #include "train/side_by_side.h"
@@ -32,13 +33,6 @@ std::vector<std::size_t> groups_of(std::span<const PlanAndLoss> trained,
   }
   ends.push_back(trained.size());
   return ends;
-}
-
-// What a step of plans costs that are trained side by side, in steps of a column. Measured on
-// Gowalla: a plan costs as much as two columns more on a CPU, where the batch's own costs are
-// small, and a group as much as 64 more on an H200.
-double cost_of_step(double columns, double plans, const at::Device& device) {
-  return columns + (device.is_cpu() ? 2 * (plans + 1) : 64);
 }
 
 // How long ranks need that take groups when they have none, the dearest first, in steps of a
@@ -125,12 +119,6 @@ std::vector<double> RungTrainer::scores(std::span<const PlanAndLoss> trained, st
 }
 
 double RungTrainer::noise() const { return score_noise(measured_users(context_.split, kFolds)); }
-
-double RungTrainer::work(double columns, double plans, std::uint64_t steps) const {
-  constexpr double kMeasuring = 12;  // steps that measuring a plan takes as long as
-  return static_cast<double>(steps) * cost_of_step(columns, plans, context_.graph.device()) +
-         kMeasuring * columns;
-}
 
 std::uint32_t RungTrainer::most_columns() const {
   return most_columns_side_by_side(static_cast<std::size_t>(context_.graph.num_nodes()),

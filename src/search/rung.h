@@ -91,9 +91,7 @@ class RungTrainer {
   }
   std::uint32_t most_columns() const;
 
-  // What it costs to train `plans` plans of together `columns` columns (columns_side_by_side) in a
-  // table and to measure them, in steps of a column; on given data the time is in proportion to it.
-  double work(double columns, double plans, std::uint64_t steps) const;
+  at::Device device() const { return context_.graph.device(); }
 
  private:
   // Only the last one is kept: a fold has a copy of the data.
