@@ -26,7 +26,8 @@ class TrainingTime {
  public:
   explicit TrainingTime(const at::Device& device) : device_(device) {}
 
-  // In seconds; before anything was noted, in a unit that is not known.
+  // In seconds. Before anything was noted only ratios mean anything: the numbers are so small that
+  // seconds can be added to them.
   double of(const TrainingWork& work) const { return unit_ * cost(work, more_columns_); }
 
   void note(const TrainingWork& made, double seconds);
@@ -45,7 +46,7 @@ class TrainingTime {
   at::Device device_;
   std::vector<Made> made_;
   double more_columns_ = 0;
-  double unit_ = 1;  // seconds of a step of a column
+  double unit_ = 1e-12;  // seconds of a step of a column
 };
 
 }  // namespace bet

@@ -33,7 +33,9 @@ LOSS_CELLS = (("full", ""), *((method, budget) for method in ("es", "sided") for
 
 def loss_cells():
     """Every backbone by BPR and by the loss that is chosen, over the seeds that both have."""
-    runs = read("h200/loss-large.jsonl")
+    # LightGCN at full size was run again.
+    runs = read("h200/loss-full.jsonl") + [run for run in read("h200/loss-large.jsonl")
+                                           if (run.backbone, run.method) != ("lightgcn", "full")]
     rows = []
     for data in ("gowalla", "yelp2018"):
         for backbone in ("lightgcn", "mf", "ncf", "ngcf"):
@@ -85,13 +87,14 @@ def loss_on_small_data():
     for backbone in measure_fits.BACKBONES:
         for method in ("full", "es"):
             for data in measure_fits.FIRST:
-                cells = {loss: [run.fields for run in select(runs, backbone=backbone, method=method, data=data)
-                                if run.fields["loss"] == loss] for loss in ("bpr", "auto")}
-                bpr, auto = ([run["recall"] for run in cells[loss]] for loss in ("bpr", "auto"))
+                cells = {loss: {run.seed: run.fields for run in select(runs, backbone=backbone, method=method, data=data)
+                                if run.fields["loss"] == loss} for loss in ("bpr", "auto")}
+                seeds = sorted(cells["bpr"].keys() & cells["auto"].keys())
+                bpr, auto = ([cells[loss][seed]["recall"] for seed in seeds] for loss in ("bpr", "auto"))
                 change = statistics.mean(auto) / statistics.mean(bpr) - 1
                 rows.append([f"{NAMES[backbone]}, `{method}`{' 10 %' if method == 'es' else ''}", data,
                              mean_spread(bpr), mean_spread(auto), f"{100 * change:+.1f} %",
-                             "; ".join(unique(run["chosen"] for run in cells["auto"]))])
+                             "; ".join(unique(cells["auto"][seed]["chosen"] for seed in seeds))])
     return table(["backbone, plan", "data", "`--loss bpr`", "`--loss auto`", "change", "chosen"], rows, runs, STUDY)
 
 
