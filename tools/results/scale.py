@@ -15,10 +15,10 @@ polyline { fill: none !important; stroke-width: 2 }
 DARK = "".join(f"  .{name} {{ stroke: {dark}; fill: {dark} }}\n" for name, (_, dark) in COLOURS.items())
 
 
-def _fits():
+def _fits(file=FILE):
     """One line for each size and width: of several runs, which other work slows down, the least of each figure."""
     best = {}
-    for run in read(FILE):
+    for run in read(file):
         if "millions" in run.fields:
             key = run.fields["millions"], columns_of(run.fields)
             best[key] = _least(best[key], run.fields) if key in best else run.fields
@@ -35,12 +35,12 @@ def columns_of(line):
     return line["params"] // (line["users"] + line["items"])
 
 
-def rows():
+def rows(file=FILE):
     """Header and rows of the table."""
     header = ["interactions, million", "columns", "read and split, s", "a step, s", "a measurement, s", "model file, s",
               "file of vectors, s", "one user by graph, s", "1,000 users by vectors, s", "peak of training, MB", "of reading, MB"]
     cells = []
-    for line in _fits():
+    for line in _fits(file):
         milliseconds = line["milliseconds"]
         cells.append([f"{line['millions']:g}", columns_of(line), f"{line['seconds']['load']:.2f}",
                       f"{milliseconds['train_step'] / 1000:.2f}", f"{milliseconds['measure'] / 1000:.2f}",

@@ -774,9 +774,9 @@ def updates():
     return table(header, rows, read(update_lines.FILE))
 
 
-def scale():
-    header, rows = scale_lines.rows()
-    return table(header, rows, [run for run in read(scale_lines.FILE) if "millions" in run.fields], timing=True)
+def scale(file):
+    header, rows = scale_lines.rows(file)
+    return table(header, rows, [run for run in read(file) if "millions" in run.fields], timing=True)
 
 
 def ranks():
@@ -798,7 +798,8 @@ def ranks():
 
 
 TABLES = {
-    "scale": scale,
+    "scale": lambda: scale(scale_lines.FILE),
+    "scale-100m": lambda: scale("scale-100m.jsonl"),
     "ranks": ranks,
     "updates": updates,
     "methods-gowalla": lambda: methods("gowalla"),
