@@ -833,8 +833,25 @@ class PlanSearch {
     return sum / static_cast<double>(candidates_.size());
   }
 
-  // Expects trainings that are about to begin, and what follows them.
-  void expect(std::span<const TrainingWork> next) { next_.assign(next.begin(), next.end()); }
+  // Expects trainings that are about to begin, and what follows them. A middle rung of as many
+  // steps as the first one trains nothing.
+  void expect(std::span<const TrainingWork> next) {
+    next_.assign(next.begin(), next.end());
+    const double columns = typical_columns();
+    const double in_group = std::max(1.0, std::floor(trainer_.most_columns() / columns));
+    later_.clear();
+    const auto add = [&](std::size_t count, std::uint64_t steps) {
+      later_.push_back(
+          {static_cast<double>(count) / in_group, {columns * in_group, in_group, steps}});
+    };
+    const BackboneKind& backbone = trainer_.backbone();
+    const std::uint64_t first = fewest_ranking_steps(backbone, length_);
+    const std::uint64_t middle = middle_steps(backbone, length_);
+    add(left_.first, first);
+    if (middle > first) add(left_.middle, middle);
+    add(left_.last, last_steps(backbone, length_));
+    add(left_.whole, length_);
+  }
 
   void expect_lengths(std::span<const std::size_t> rules) {
     for (const std::size_t rule : rules) {
@@ -842,20 +859,10 @@ class PlanSearch {
     }
   }
 
-  // Seconds of the trainings that are not noted yet. A middle rung of as many steps as the first
-  // one trains nothing.
+  // Seconds of the trainings that are not noted yet.
   double seconds_left() const {
-    const double columns = typical_columns();
-    const double in_group = std::max(1.0, std::floor(trainer_.most_columns() / columns));
-    const auto later = [&](std::size_t count, std::uint64_t steps) {
-      return static_cast<double>(count) / in_group *
-             time_.of({columns * in_group, in_group, steps});
-    };
-    const BackboneKind& backbone = trainer_.backbone();
-    const std::uint64_t first = fewest_ranking_steps(backbone, length_);
-    const std::uint64_t middle = middle_steps(backbone, length_);
-    double sum = later(left_.first, first) + (middle > first ? later(left_.middle, middle) : 0) +
-                 later(left_.last, last_steps(backbone, length_)) + later(left_.whole, length_);
+    double sum = 0;
+    for (const auto& [groups, work] : later_) sum += groups * time_.of(work);
     for (const TrainingWork& one : next_) sum += time_.of(one);
     for (const TrainingWork& one : next_lengths_) sum += time_.of(one);
     return sum;
@@ -895,6 +902,7 @@ class PlanSearch {
   // What is being trained, those that come first: groups, and plans whose length is looked for.
   std::vector<TrainingWork> next_;
   std::vector<TrainingWork> next_lengths_;
+  std::vector<std::pair<double, TrainingWork>> later_;  // and what follows: so many such groups
   std::set<std::tuple<std::uint64_t, std::uint32_t, Choice>> trained_;  // steps, fold
   // By steps of a rung: scores by fold.
   std::map<std::uint64_t, std::map<Choice, std::vector<double>>> scores_;
