@@ -104,8 +104,17 @@ class LossSearcher {
     const bool tries_bpr = plan_.form() == StoredForm::kTable;
     LossOptions by_bpr;
     by_bpr.rate = bpr->rate;
-    if (tries_bpr) note(choice, {by_bpr, bpr->score});
     const std::uint64_t length = bpr->is_short ? usual_length_ : whole();
+    if (tries_bpr) {
+      LossTrial trial = {by_bpr, bpr->score};
+      // Else the others would be ahead by their longer trainings.
+      if (!bpr->is_short) {
+        const std::vector<LossTrial> tried = try_side_by_side(length, std::span(&by_bpr, 1));
+        if (tried.empty()) return choice;
+        trial.score = std::max(trial.score, tried.front().score);
+      }
+      note(choice, trial);
+    }
     if (!try_softmaxes(length, choice) || !try_more_temperatures(length, choice)) return choice;
     choice.stopped = false;
     const LossTrial& best = *std::ranges::max_element(choice.trials, {}, &LossTrial::score);
@@ -117,7 +126,8 @@ class LossSearcher {
     if (has_temperature(softmax)) softmax.temperature = best_temperature(choice.trials);
     choice.chosen = {softmax, length};
     const double noise = score_noise(measured_users(context_.split));
-    choice.nearly_bpr = tries_bpr && best.score < (1 + kNearlyEqual * noise) * bpr->score;
+    choice.nearly_bpr =
+        tries_bpr && best.score < (1 + kNearlyEqual * noise) * choice.trials.front().score;
     return choice;
   }
 
@@ -187,7 +197,7 @@ class LossSearcher {
   std::vector<LossTrial> try_side_by_side(std::uint64_t steps,
                                           std::span<const LossOptions> losses) {
     // Three softmaxes of dot products count as a training, and so does one of cosines.
-    const double part = losses.front().score == ScoreKind::kDot ? 3 : 1;
+    const double part = has_temperature(losses.front()) ? 3 : 1;
     const double work = static_cast<double>(steps * losses.size()) / part;
     return with_length(steps, work, [&](const TrainingContext& context) {
       return try_losses(context, plan_, losses);

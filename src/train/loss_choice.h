@@ -49,12 +49,12 @@ inline bool are_alike(const LossOptions& a, const LossOptions& b) {
 
 // Chooses the loss of a plan and how long to train by it, on the split and the graph of `context`,
 // which should be as dense as those of the training (DenserFold). Tries BPR at its best length,
-// which also tells whether data are few (train/length_by_bpr.h), and the softmaxes of
-// losses_to_try() at the length of the schedule or, where data are few, at `usual_length`, which
-// was best for the usual one. Then more temperatures, until the best is between two others
-// (train/temperature.h). Takes the best on validation, and of a softmax of dot products the best
-// temperature; of plans of vectors never BPR.
-// hooks.save is not used: an interrupted choice begins again.
+// which also tells whether data are few (train/length_by_bpr.h), or else for the whole schedule,
+// and the softmaxes of losses_to_try() for the whole schedule or, where data are few, at
+// `usual_length`, which was best for the usual one. Then more temperatures, until the best is
+// between two others (train/temperature.h). Takes the best on validation, and of a softmax of dot
+// products the best temperature; of plans of vectors never BPR. hooks.save is not used: an
+// interrupted choice begins again.
 LossChoice choose_loss(const TrainingContext& context, const SizePlan& plan,
                        std::uint64_t usual_length);
 
@@ -74,10 +74,10 @@ void remember_training(const KnownTraining& chosen, const StateFile& cache,
 // "0.12345"
 std::string score_text(double score);
 
-// The work of a choice, in trainings by the whole schedule: BPR for half of it, softmaxes of dot
-// products, side by side, and of cosines. Its progress leaves room for what follows where BPR is
-// chosen: a training by which its length is found.
-inline constexpr double kChoiceTrainings = 2.5;
+// The work of a choice, in trainings by the whole schedule: BPR for half of it and for all of it,
+// softmaxes of dot products, side by side, and of cosines. Its progress leaves room for what
+// follows where BPR is chosen: a training by which its length is found.
+inline constexpr double kChoiceTrainings = 3.5;
 inline constexpr double kFollowingTrainings = 1;
 
 // Under their names in a checkpoint; the latter returns BPR of dot products where there is none, as

@@ -79,21 +79,25 @@ TEST(LossChoice, TriesEachAsItIsAlone) {
   EXPECT_FALSE(choice.stopped);
   EXPECT_GE(all.log.size(), 5U);
 
-  ModelOptions alone = all.model;
-  alone.losses = {choice.trials[2].loss};
-  const TrainingResult trained = train_steps(
-      {all.split, all.graph, alone, all.schedule, TrainingHooks()}, std::span(&all.plan, 1))[0];
-  const Ranking ranking = make_backbone(alone, all.graph)->ranking(trained.table);
-  const Metrics metrics =
-      evaluate(ranking.vectors, ranking.models[0], all.split, HeldOut::kValidation, all.graph);
-  EXPECT_NEAR(metrics.score(), choice.trials[2].score, 0.01);
+  const auto score_alone = [&](const LossOptions& loss) {
+    ModelOptions alone = all.model;
+    alone.losses = {loss};
+    const TrainingResult trained = train_steps(
+        {all.split, all.graph, alone, all.schedule, TrainingHooks()}, std::span(&all.plan, 1))[0];
+    const Ranking ranking = make_backbone(alone, all.graph)->ranking(trained.table);
+    return evaluate(ranking.vectors, ranking.models[0], all.split, HeldOut::kValidation, all.graph)
+        .score();
+  };
+  EXPECT_NEAR(score_alone(choice.trials[2].loss), choice.trials[2].score, 0.01);
+  EXPECT_NEAR(score_alone(choice.trials[0].loss), choice.trials[0].score, 1e-4)
+      << "BPR has as many steps as the others";
 }
 
 // A softmax that is a little better than BPR in the trials may not be so when both are trained as
 // finally. Of these 300 users less than 5.8 % is noise, on all folds less than 3.3 %.
 TEST(LossChoice, NearlyEqualLossesAreComparedAsTheyAreTrainedFinally) {
   std::set<LossKind> chosen;
-  for (const auto& [width, seed] : {std::pair{4U, 1U}, {4U, 4U}}) {
+  for (const auto& [width, seed] : {std::pair{4U, 2U}, {4U, 4U}}) {
     ChoiceCase all;
     all.model.seed = seed;
     all.plan = test::toy_plan(all.split, width);
